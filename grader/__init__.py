@@ -1,0 +1,1 @@
+"""torchgrade: an autograder for PyTorch exercises."""

@@ -1,0 +1,297 @@
+"""The records that pass between the parts of torchgrade.
+
+All are frozen; sequences are tuples; alternatives are unions that are matched exhaustively.
+Nothing here imports torch: a value that came out of a worker is typed `object`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+
+Language = Literal["en", "zh"]
+Audience = Literal["student", "staff"]
+Kind = Literal["module", "notebook"]
+Visibility = Literal["shown", "hidden"]
+Verdict = Literal["passed", "failed", "errored", "not_run"]
+CriterionVerdict = Literal["passed", "failed", "errored", "not_run", "not_done", "pending"]
+DeathCause = Literal["timeout", "memory", "signal", "exit", "garbled"]
+Cause = Literal["mismatch", "raised", "timeout", "memory", "signal", "exit", "garbled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """One sentence for people, already rendered in both languages.
+
+    Args:
+        code: the key of the template, e.g. `mismatch.values` or `hw4.criterion.pairing`.
+        args: what was filled in (plain JSON).
+    """
+
+    code: str
+    en: str
+    zh: str
+    args: Mapping[str, Json] = field(default_factory=dict)
+
+    def in_language(self, language: Language) -> str:
+        return self.zh if language == "zh" else self.en
+
+
+# --- what was handed in --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where something stands: a 1-based line of the file, or of one notebook cell.
+
+    `cell` counts all cells of the notebook from 1 (None in a script); `cell_id` is the
+    notebook's own id, where it has one; `quote` is the cell's (or line's) first line of code.
+    """
+
+    line: int | None = None
+    cell: int | None = None
+    cell_id: str | None = None
+    quote: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something about the file that the student should know (CONTRACT: `problems`)."""
+
+    kind: str
+    message: Text
+    place: Place = Place()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A file as it was handed in; opened once, `sha256` is of the bytes that are graded."""
+
+    file: str
+    kind: Kind
+    sha256: str
+    content: bytes
+    student: str | None = None
+    attempt: int = 1
+    submitted_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A piece of source that is executed on its own: a notebook cell, or some statements.
+
+    Args:
+        text: Python only (magics are already taken care of), `\\n` line ends.
+        line: 1-based line of the script, or of the cell, at which `text` begins.
+        cell: the notebook cell's number from 1; None in a script.
+    """
+
+    text: str
+    line: int = 1
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What is executed, in order. In a script an exception ends the load, in a notebook the cell."""
+
+    kind: Kind
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A name bound at top level; the last one wins, `earlier` are the places it hides.
+
+    Args:
+        blank: the place of the placeholder when the function is still unfinished, else None.
+    """
+
+    name: str
+    kind: Literal["function", "class", "variable", "import"]
+    place: Place
+    blank: Place | None = None
+    earlier: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What could be understood of a submission without running it.
+
+    `source` is None when nothing can be executed; `unreadable` tells a file that gives no
+    source at all (status `unreadable`) from a script with a syntax error (`graded`, 0 points).
+    """
+
+    submission: Submission
+    source: Source | None
+    definitions: Mapping[str, Definition]
+    problems: tuple[Problem, ...]
+    unreadable: bool = False
+    marker: str | None = None
+
+
+# --- what came back from the worker ----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """One line of the student's own traceback (a claim of the worker)."""
+
+    line: int
+    cell: int | None = None
+    function: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """The call came back. `claims` are words of the worker: never enough to earn a point."""
+
+    value: object
+    claims: Mapping[str, Json] = field(default_factory=dict)
+    stdout: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raised:
+    """The call raised; every field but the fact itself is a claim of the worker."""
+
+    type: str
+    message: str
+    trace: tuple[Frame, ...] = ()
+    stdout: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Died:
+    """The worker is gone; `cause` comes from its parent, never from the worker."""
+
+    cause: DeathCause
+    detail: str = ""
+    stdout: str = ""
+
+
+Observation: TypeAlias = Returned | Raised | Died
+
+
+# --- limits, tests, criteria -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one submission may use; times are CPU seconds, wall is a backstop (CONTRACT)."""
+
+    load_s: float = 10.0
+    call_s: float = 2.0
+    total_s: float = 20.0
+    memory_mib: int = 1024
+    processes: int = 32
+    scratch_mib: int = 64
+    output_kib: int = 64
+
+    def stretched(self, factor: float) -> "Limits":
+        return Limits(
+            load_s=self.load_s * factor,
+            call_s=self.call_s * factor,
+            total_s=self.total_s * factor,
+            memory_mib=self.memory_mib,
+            processes=self.processes,
+            scratch_mib=self.scratch_mib,
+            output_kib=self.output_kib,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A test that will be run; `test` is `function[param]`."""
+
+    test: str
+    criterion: str
+    visibility: Visibility
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a planned test gave. `message` is for the student, `detail` for staff only."""
+
+    test: str
+    criterion: str
+    visibility: Visibility
+    verdict: Verdict
+    cause: Cause | None = None
+    message: Text | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """A line of the rubric: earned whole when all its tests passed, else 0."""
+
+    id: str
+    title: Text
+    points: int
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A criterion with what was earned; `earned` is None while `pending`."""
+
+    criterion: Criterion
+    verdict: CriterionVerdict
+    earned: int | None
+    message: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """A misconception that the submission's numbers match exactly."""
+
+    id: str
+    title: Text
+    hint: Text
+
+
+# --- assignments ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A declared parameter of an entry point."""
+
+    name: str
+    kind: Literal["tensor", "number", "integer"]
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What an entry point declares to return.
+
+    Args:
+        kind: `tensor`, or `number` (a Python or numpy number or a 0-d tensor).
+        like: the parameter whose shape the result has (tensors only).
+        family: `float`, `integer`, `bool` or `complex`; width does not matter here.
+    """
+
+    kind: Literal["tensor", "number"]
+    like: str | None = None
+    family: Literal["float", "integer", "bool", "complex"] = "float"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPoint:
+    """A function that submissions define and suites call."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: Result
+    criteria: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a submission used, measured from outside its worker."""
+
+    cpu_s: float = 0.0
+    peak_memory_mib: int = 0

@@ -1,0 +1,1 @@
+"""The boundary: everything that keeps student code in a process of its own."""

@@ -1,0 +1,1 @@
+"""The judge: suites, comparison and outcomes, in a process that student code never enters."""

@@ -1,0 +1,1 @@
+"""The sentences that people read, in English and Chinese."""
