@@ -1,0 +1,62 @@
+"""Runs `grade` and turns whatever ends it into an exit code and a calm sentence."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from grader.cli import language, terminal
+from grader.cli.root import complaint, root
+from grader.errors import AssignmentError, UsageProblem
+from grader.model import Language, Text
+from grader.texts import catalog
+
+USAGE: Final = 2
+GRADER_FAILED: Final = 3
+INTERRUPTED: Final = 130
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of `grade` with these arguments."""
+    terminal.prepare()
+    spoken = language.choose(arguments, os.environ, encoding=terminal.encoding())
+    debug = "--debug" in arguments
+    if not debug:
+        warnings.simplefilter("ignore")
+    try:
+        return _carried_out(arguments, spoken)
+    except click.UsageError as error:
+        terminal.say(complaint(error, spoken))
+        return USAGE
+    except (UsageProblem, AssignmentError) as error:
+        terminal.say(_sentence(error, spoken))
+        return USAGE
+    except (click.Abort, KeyboardInterrupt):
+        terminal.say(catalog.say(spoken, "cli.interrupted"))
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the one place for what nobody expected
+        _explain(error, spoken, debug=debug)
+        return GRADER_FAILED
+
+
+def _carried_out(arguments: Sequence[str], spoken: Language) -> int:
+    result = root(spoken).main(
+        args=list(arguments), prog_name="grade", standalone_mode=False, obj=spoken
+    )
+    return result if isinstance(result, int) else 0
+
+
+def _sentence(error: Exception, spoken: Language) -> str:
+    told = error.args[0] if error.args else ""
+    return told.in_language(spoken) if isinstance(told, Text) else str(error)
+
+
+def _explain(error: Exception, spoken: Language, *, debug: bool) -> None:
+    if debug:
+        import traceback
+
+        terminal.say("".join(traceback.format_exception(error)).rstrip())
+    code = "cli.failed_debug" if debug else "cli.failed"
+    terminal.say(catalog.say(spoken, code, error=f"{type(error).__name__}: {error}"))

@@ -1,0 +1,194 @@
+"""The part of a screen that says what went wrong, and where."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from grader.cli import places
+from grader.cli.layout import Line, code, columns, pad, wrap
+
+if TYPE_CHECKING:
+    from grader.cli.screen import Shown, Style
+
+Row = Mapping[str, Any]
+
+# In the order in which criteria are listed: what cost points first.
+COLOURS: Final = {
+    "failed": "red",
+    "errored": "red",
+    "not_run": "yellow",
+    "not_done": "yellow",
+    "pending": "cyan",
+    "passed": "green",
+}
+_WRONG: Final = ("failed", "errored", "not_run")
+_TO_MEND: Final = ("syntax_error", "encoding", "not_a_notebook", "merge_conflict")
+_MOST: Final = 3
+
+
+def in_order(criteria: Sequence[Row]) -> list[Row]:
+    """The criteria, losses first, otherwise as in the rubric."""
+    order = list(COLOURS)
+    return sorted(criteria, key=lambda row: order.index(row["verdict"]))
+
+
+def lost(report: Mapping[str, Any]) -> list[Row]:
+    """The criteria that cost points, as they are listed."""
+    rows = in_order(report["criteria"])
+    return [row for row in rows if row["verdict"] not in ("passed", "pending")]
+
+
+def first_to_mend(reports: Sequence[Mapping[str, Any]]) -> Row | None:
+    """The first place that Python could not even read."""
+    for problem in _distinct(reports):
+        if problem["kind"] in _TO_MEND and (problem["line"] or problem["cell"]):
+            return problem
+    return None
+
+
+def problems(
+    reports: Sequence[Mapping[str, Any]], shown: "Shown", style: "Style"
+) -> list[Line | str]:
+    """What is wrong with the file as such, each with its place."""
+    found = [each for each in _distinct(reports) if not _said_below(each, reports)]
+    if not found:
+        return []
+    rows = ["", style.say(f"problems_{shown.kind}"), ""]
+    for problem in found[:_MOST]:
+        head = places.quoted({**problem["message"]["args"], **problem}, shown.quotes, style)
+        rows += wrap(head, first="  ", width=style.width) if head else []
+        indent = "      " if head else "  "
+        rows += wrap(
+            problem["message"][style.language], first=indent, rest=indent, width=style.width
+        )
+    return [*rows, *_more(found, style, indent="  ")]
+
+
+def _distinct(reports: Sequence[Mapping[str, Any]]) -> list[Row]:
+    found: list[Row] = []
+    for report in reports:
+        found += [each for each in report["problems"] if each not in found]
+    return found
+
+
+def _said_below(problem: Row, reports: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the criteria tell it anyway: the same sentence, or what is still to do."""
+    rows = [row for report in reports if report["status"] == "graded" for row in lost(report)]
+    if problem["kind"] == "not_done":
+        return any(row["verdict"] == "not_done" for row in rows)
+    return any(row["message"] and _same(row["message"], problem["message"]) for row in rows)
+
+
+def _same(one: Row, other: Row) -> bool:
+    return bool(one["code"] == other["code"] and one["args"] == other["args"])
+
+
+def losses(report: Mapping[str, Any], shown: "Shown", style: "Style") -> list[Line | str]:
+    """What went wrong (with the diagnoses, at most three), then what is still to do."""
+    rows = lost(report) if report["status"] == "graded" else []
+    wrong = _grouped([row for row in rows if row["verdict"] in _WRONG])
+    todo = _grouped([row for row in rows if row["verdict"] == "not_done"])
+    return [
+        *_section("wrong", wrong, report["diagnoses"], shown, style),
+        *_section("todo", todo, [], shown, style),
+    ]
+
+
+def _grouped(rows: Sequence[Row]) -> list[list[Row]]:
+    """Criteria lost for one and the same reason, together."""
+    groups: list[list[Row]] = []
+    for row in rows:
+        for group in groups:
+            if (
+                row["message"]
+                and group[0]["message"]
+                and _same(row["message"], group[0]["message"])
+            ):
+                group.append(row)
+                break
+        else:
+            groups.append([row])
+    return groups
+
+
+def _section(
+    heading: str,
+    groups: Sequence[Sequence[Row]],
+    diagnoses: Sequence[Row],
+    shown: "Shown",
+    style: "Style",
+) -> list[str]:
+    if not groups:
+        return []
+    rows = ["", style.say(heading)]
+    for number, group in enumerate(groups[:_MOST], start=1):
+        rows += ["", *wrap(_heading(group, shown, style), first=f"{number}. ", width=style.width)]
+        rows += _reason(group, shown, style)
+        if number == 1:
+            rows += _diagnosed(diagnoses, style)
+    return [*rows, *_more(groups, style, indent="")]
+
+
+def _heading(group: Sequence[Row], shown: "Shown", style: "Style") -> str:
+    args = group[0]["message"]["args"] if group[0]["message"] else {}
+    if args.get("functions"):
+        return style.listed([_with_blank(name, shown, style) for name in args["functions"]])
+    return str(group[0]["title"][style.language])
+
+
+def _with_blank(function: str, shown: "Shown", style: "Style") -> str:
+    if function not in shown.blanks:
+        return function
+    blank = shown.blanks[function]
+    return places.function(
+        {"function": function, "cell": blank.cell, "line": blank.line}, shown.quotes, style
+    )
+
+
+def _reason(group: Sequence[Row], shown: "Shown", style: "Style") -> list[str]:
+    message = group[0]["message"]
+    rows: list[str] = []
+    if message is not None:
+        if group[0]["verdict"] != "not_done":
+            rows += _block(message["args"], shown, style)
+        rows += wrap(message[style.language], first="   ", width=style.width)
+    if len(group) > 1 and group[0]["verdict"] != "not_done":
+        titles = "; ".join(row["title"][style.language] for row in group[1:])
+        rows += wrap(style.say("also", titles=titles), first="   ", width=style.width)
+    return rows
+
+
+def _block(args: Mapping[str, Any], shown: "Shown", style: "Style") -> list[str]:
+    """Where, what was tried, what should have come and what came: as far as it is known."""
+    rows: list[str] = []
+    where = places.function(args, shown.quotes, style) if args.get("function") else ""
+    if where:
+        rows += wrap(where, first=_label("where", style), width=style.width)
+    if args.get("tried"):
+        tried = "\n".join(str(line) for line in args["tried"])
+        rows += code(tried, first=_label("tried", style), width=style.width)
+    for name in ("expected", "got"):
+        if args.get("tried") and args.get(name) is not None:
+            rows += code(str(args[name]), first=_label(name, style), width=style.width)
+    return rows
+
+
+def _diagnosed(diagnoses: Sequence[Row], style: "Style") -> list[str]:
+    rows: list[str] = []
+    for each in diagnoses:
+        title = style.say("diagnosis", title=each["title"][style.language])
+        rows += wrap(title, first="   ", width=style.width)
+        rows += wrap(each["hint"][style.language], first=_label("hint", style), width=style.width)
+    return rows
+
+
+def _label(name: str, style: "Style") -> str:
+    names = ("where", "tried", "expected", "got", "hint")
+    width = max(columns(style.say(f"label.{each}")) for each in names)
+    gap = "   " if style.language == "zh" else "  "
+    return f"   {pad(style.say(f'label.{name}'), width)}{gap}"
+
+
+def _more(items: Sequence[object], style: "Style", *, indent: str) -> list[str]:
+    if len(items) <= _MOST:
+        return []
+    return ["", indent + style.say("and_more", count=len(items) - _MOST)]

@@ -1,0 +1,214 @@
+"""The command `grade`: its options, its commands (imported when used), its help."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from grader.cli.layout import columns, pad, wrap
+from grader.errors import UsageProblem
+from grader.model import Language
+from grader.texts import catalog
+
+FIRST: Final = ("list", "start", "check")
+STAFF: Final = ("validate", "schema")
+_MODULES: Final = {"list": "listing"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What holds for every command."""
+
+    language: Language
+    debug: bool
+    assignments: Path | None
+
+    def say(self, code: str, **args: Any) -> str:
+        return catalog.say(self.language, code, **args)
+
+
+def desk(ctx: click.Context) -> Desk:
+    """The options that stand before or after the command's name; those after it win."""
+    folder = ctx.meta.get("grader.assignments") or os.environ.get("GRADE_ASSIGNMENTS")
+    return Desk(
+        language=ctx.find_root().obj,
+        debug=bool(ctx.meta.get("grader.debug")),
+        assignments=Path(folder) if folder else None,
+    )
+
+
+def usage(code: str, **args: Any) -> UsageProblem:
+    """A `UsageProblem` that can be told in either language."""
+    return UsageProblem(catalog.text(f"cli.usage.{code}", **args))
+
+
+def shared_options(language: Language) -> list[click.Parameter]:
+    """The options that every command takes."""
+    return [
+        click.Option(
+            ["--assignments"],
+            type=click.Path(exists=True, file_okay=False),
+            metavar="DIR",
+            help=catalog.say(language, "cli.option.assignments"),
+            expose_value=False,
+            callback=_keep("grader.assignments"),
+        ),
+        click.Option(
+            # `language.choose` has already read it: help and errors need it before parsing.
+            ["--lang"],
+            type=click.Choice(["en", "zh"]),
+            help=catalog.say(language, "cli.option.lang"),
+            expose_value=False,
+        ),
+        click.Option(
+            ["--debug"],
+            is_flag=True,
+            help=catalog.say(language, "cli.option.debug"),
+            expose_value=False,
+            callback=_keep("grader.debug"),
+        ),
+    ]
+
+
+def _keep(key: str) -> Any:
+    def callback(ctx: click.Context, _param: click.Parameter, value: object) -> None:
+        if value:
+            ctx.meta[key] = value
+
+    return callback
+
+
+class Formatter(click.HelpFormatter):
+    """Help that is wrapped by columns, so that Chinese fits too."""
+
+    def write_text(self, text: str) -> None:
+        indent = " " * self.current_indent
+        for line in wrap(text, first=indent, rest=indent, width=self.width):
+            self.write(line + "\n")
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 26, col_spacing: int = 2
+    ) -> None:
+        indent = " " * self.current_indent
+        records = list(rows)
+        width = min(col_max, max(columns(term) for term, _ in records)) + col_spacing
+        for term, meaning in records:
+            first = indent + pad(term, width)
+            if columns(term) > col_max:
+                self.write(indent + term + "\n")
+                first = indent + " " * width
+            for line in wrap(meaning, first=first, width=self.width):
+                self.write(line + "\n")
+
+
+class Context(click.Context):
+    formatter_class = Formatter
+
+
+class Command(click.Command):
+    """A command whose help speaks the user's language."""
+
+    context_class = Context
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        pieces = " ".join(self.collect_usage_pieces(ctx))
+        formatter.write(f"{_say(ctx, 'cli.help.usage')} {ctx.command_path} {pieces}\n")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records = [param.get_help_record(ctx) for param in self.get_params(ctx)]
+        with formatter.section(_say(ctx, "cli.help.options")):
+            formatter.write_dl([record for record in records if record is not None])
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = _say(ctx, "cli.option.help")
+        return option
+
+
+class Root(Command, click.Group):
+    """`grade`: what students use first, the rest for course staff."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return [*FIRST, *STAFF]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in (*FIRST, *STAFF):
+            return None
+        module = import_module(f"grader.cli.{_MODULES.get(cmd_name, cmd_name)}")
+        command: click.Command = module.command(ctx.find_root().obj)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = str(args[0])
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        if name.lower().endswith((".py", ".ipynb")):
+            raise usage("file_without_command", file=name)
+        raise usage("command", name=name, commands=", ".join(self.list_commands(ctx)))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        for heading, names in (("cli.help.first", FIRST), ("cli.help.staff", STAFF)):
+            with formatter.section(_say(ctx, heading)):
+                formatter.write_dl([(name, _say(ctx, f"cli.{name}.short")) for name in names])
+
+
+def _say(ctx: click.Context, code: str) -> str:
+    return catalog.say(ctx.find_root().obj, code)
+
+
+def root(language: Language) -> Root:
+    """The whole command, with help in this language."""
+    version = click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_version,
+        help=catalog.say(language, "cli.option.version"),
+    )
+    return Root(
+        "grade",
+        params=[version, *shared_options(language)],
+        help=catalog.say(language, "cli.help.grade"),
+        epilog=catalog.say(language, "cli.help.more"),
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, value: object) -> None:
+    if not value:
+        return
+    from importlib import metadata
+
+    click.echo(f"torchgrade {metadata.version('torchgrade')}")
+    ctx.exit()
+
+
+def complaint(error: click.UsageError, language: Language) -> str:
+    """What was wrong with the command line as typed, and where its help is."""
+    path = error.ctx.command_path if error.ctx else "grade"
+    return f"{_complaint(error, language)}\n" + catalog.say(language, "cli.usage.help", path=path)
+
+
+def _complaint(error: click.UsageError, language: Language) -> str:
+    if language == "en":
+        return error.format_message()
+    match error:
+        case click.NoSuchOption():
+            return catalog.say(language, "cli.usage.no_such_option", name=error.option_name)
+        case click.MissingParameter() if error.param is not None:
+            name = error.param.make_metavar(error.ctx) if error.ctx else str(error.param.name)
+            return catalog.say(language, "cli.usage.missing", name=name)
+        case click.BadParameter() if error.param is not None:
+            name = error.param.get_error_hint(error.ctx) if error.ctx else str(error.param.name)
+            return catalog.say(language, "cli.usage.bad_value", name=name, problem=error.message)
+    return error.format_message()
