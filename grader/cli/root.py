@@ -85,6 +85,9 @@ def _keep(key: str) -> Any:
 class Formatter(click.HelpFormatter):
     """Help that is wrapped by columns, so that Chinese fits too."""
 
+    def write_heading(self, heading: str) -> None:
+        self.write(" " * self.current_indent + heading + "\n")
+
     def write_text(self, text: str) -> None:
         indent = " " * self.current_indent
         for line in wrap(text, first=indent, rest=indent, width=self.width):
@@ -119,7 +122,8 @@ class Command(click.Command):
         formatter.write(f"{_say(ctx, 'cli.help.usage')} {ctx.command_path} {pieces}\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        records = [param.get_help_record(ctx) for param in self.get_params(ctx)]
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        records = [option.get_help_record(ctx) for option in options]
         with formatter.section(_say(ctx, "cli.help.options")):
             formatter.write_dl([record for record in records if record is not None])
 
@@ -189,7 +193,11 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: object) -
         return
     from importlib import metadata
 
-    click.echo(f"torchgrade {metadata.version('torchgrade')}")
+    try:
+        installed = metadata.version("torchgrade")
+    except metadata.PackageNotFoundError:  # run from a checkout without an installation
+        installed = "(not installed)"
+    click.echo(f"torchgrade {installed}")
     ctx.exit()
 
 

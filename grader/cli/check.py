@@ -1,0 +1,165 @@
+"""`grade check`: grades files on this computer and shows what is missing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader.assignment import Assignment
+from grader.cli import arguments, outputs, screen, terminal
+from grader.cli.layout import Line
+from grader.cli.listing import available, named
+from grader.cli.root import Command, Desk, desk, shared_options
+from grader.model import Language, Reading
+from grader.texts import catalog
+
+Report = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """A file that can be graded, with the assignments it is graded for."""
+
+    path: Path
+    reading: Reading
+    assignments: tuple[Assignment, ...]
+
+
+def command(language: Language) -> click.Command:
+    def option(flags: str, key: str, **settings: Any) -> click.Option:
+        return click.Option(
+            flags.split(), help=catalog.say(language, f"cli.check.{key}"), **settings
+        )
+
+    levels = click.Choice(["auto", "full", "portable"])
+    return Command(
+        "check",
+        callback=_run,
+        params=[
+            click.Argument(["files"], nargs=-1, required=True, metavar="FILE..."),
+            option("--assignment ids", "assignment", multiple=True, metavar="ID"),
+            option("--json json_", "json", metavar="PATH|-"),
+            option("--out", "out", metavar="DIR", type=click.Path(file_okay=False)),
+            option("--seed", "seed", default="0", metavar="N"),
+            option("--fail-under", "fail_under", metavar="PERCENT"),
+            option("--audience", "audience", type=_AUDIENCES, default="student"),
+            option("--sandbox", "sandbox", type=levels, default="auto"),
+            option("--time-factor", "time_factor", default="3", metavar="X"),
+            *shared_options(language),
+        ],
+        help=catalog.say(language, "cli.check.help"),
+    )
+
+
+_AUDIENCES = click.Choice(["student", "staff"])
+
+
+@click.pass_context
+def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
+    here = desk(ctx)
+    needed = arguments.percent(options["fail_under"])
+    seed = arguments.seed(options["seed"])
+    factor = arguments.factor(options["time_factor"])
+    paths = arguments.paths(files)
+    wanted = outputs.Wanted(json=options["json_"], folder=options["out"])
+    outputs.refuse_sources(wanted)
+    known = available(here)
+    chosen = tuple(named(id_, known) for id_ in options["ids"])
+    terminal.say(here.say("cli.starting"))
+
+    from grader import grading
+
+    settings = grading.Settings(
+        seed=seed,
+        sandbox=options["sandbox"],
+        time_factor=factor,
+        audience=options["audience"],
+    )
+    # PyTorch loads in the judge's processes while the files are read here.
+    with grading.Judge.start(settings) as judge:
+        read = [_understood(path, known, chosen) for path in paths]
+        pairs = [(each.path, one.id) for each in read for one in each.assignments]
+        outputs.prepare(wanted, [f"{path}: {id_}" for path, id_ in pairs])
+        names = iter(outputs.names(pairs))
+        codes: list[int] = []
+        for each in read:
+            reports = [judge.grade(each.reading, one) for one in each.assignments]
+            if not wanted.only_json:
+                terminal.show([*([""] if codes else []), "", *_screen(each, reports, known, here)])
+            for report in reports:
+                outputs.write(report, next(names), wanted, here)
+            codes += [exit_code(report, needed) for report in reports]
+    return max(codes)
+
+
+def exit_code(report: Report, needed: Fraction | None) -> int:
+    """0 when enough points are earned, 1 when not, 3 when the grader failed.
+
+    Enough is every point that could be decided here, or `needed` percent of them; of a file
+    that could not be read every point was decided.
+    """
+    if report["status"] == "grader_failed":
+        return 3
+    decided = report["decided"] if report["status"] == "graded" else report["max_score"]
+    share = Fraction(100) if needed is None else needed
+    return 0 if report["score"] * 100 >= decided * share else 1
+
+
+def _understood(
+    path: Path, known: Sequence[Assignment], chosen: Sequence[Assignment]
+) -> Understood:
+    from grader import submission
+
+    functions = {entry.name for each in known for entry in each.entry_points}
+    reading = submission.understand(submission.read(path), names=functions)
+    candidates = [submission.Candidate.of(each) for each in chosen or known]
+    ids = submission.attribute(reading, candidates)
+    return Understood(
+        path=path,
+        reading=reading,
+        assignments=tuple(each for each in known if each.id in ids),
+    )
+
+
+def _screen(
+    graded: Understood, reports: Sequence[Report], known: Sequence[Assignment], here: Desk
+) -> list[Line]:
+    now = datetime.now().astimezone()
+    style = screen.Style(language=here.language, now=now)
+    return screen.draw(reports, _shown(graded, known), style)
+
+
+def _shown(graded: Understood, known: Sequence[Assignment]) -> screen.Shown:
+    reading = graded.reading
+    defined = reading.definitions
+    return screen.Shown(
+        file=str(graded.path),
+        kind=reading.submission.kind,
+        saved=datetime.fromtimestamp(graded.path.stat().st_mtime).astimezone(),
+        quotes=_quotes(reading),
+        blanks={name: each.blank for name, each in defined.items() if each.blank is not None},
+        absent=tuple(
+            (each.id, tuple(entry.name for entry in each.entry_points))
+            for each in known
+            if each not in graded.assignments
+        ),
+        complete=all(each.edition == "staff" for each in graded.assignments),
+    )
+
+
+def _quotes(reading: Reading) -> dict[int, str]:
+    """The first line of code of each notebook cell."""
+    quotes: dict[int, str] = {}
+    for unit in reading.source.units if reading.source else ():
+        if unit.cell is not None:
+            lines = [line for line in unit.text.splitlines() if line.strip()]
+            code = [line for line in lines if not line.lstrip().startswith("#")]
+            quotes.setdefault(unit.cell, (code or lines or [""])[0].strip())
+    for problem in reading.problems:
+        if problem.place.cell is not None and problem.place.quote:
+            quotes.setdefault(problem.place.cell, problem.place.quote)
+    return quotes

@@ -1,0 +1,33 @@
+"""`grade schema`: the JSON Schemas of our formats."""
+
+import json
+from typing import Any
+
+import click
+
+from grader.cli import terminal
+from grader.cli.root import Command, shared_options
+from grader.model import Language
+from grader.texts import catalog
+
+
+def command(language: Language) -> click.Command:
+    consumer = click.Option(
+        ["--consumer"], is_flag=True, help=catalog.say(language, "cli.schema.consumer")
+    )
+    return Command(
+        "schema",
+        callback=_run,
+        params=[
+            click.Argument(["kind"], type=click.Choice(["report", "rubric", "assignment"])),
+            consumer,
+            *shared_options(language),
+        ],
+        help=catalog.say(language, "cli.schema.help"),
+    )
+
+
+def _run(kind: Any, *, consumer: bool) -> None:
+    from grader import report
+
+    terminal.emit(json.dumps(report.schema(kind, consumer=consumer), indent=2) + "\n")
