@@ -1,0 +1,76 @@
+"""Files written whole or not at all, and JSON read as it really arrives."""
+
+import json
+import secrets
+from pathlib import Path
+
+from grader.errors import UsageProblem
+from grader.model import Json
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a file at `path`; whoever looks sees the old content or the new, never a part.
+
+    Raises:
+        UsageProblem: the file cannot be written there.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            # A pipe or /dev/stdout is written to: renaming would put a file in its place.
+            path.write_bytes(content)
+        else:
+            _rename_into(path.resolve(), content)
+    except OSError as error:
+        raise UsageProblem(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _rename_into(path: Path, content: bytes) -> None:
+    # In the same folder, because a rename is atomic only within one file system; a name of its
+    # own, because `path.name` may already be as long as names can be.
+    draft = path.parent / f".torchgrade-{secrets.token_hex(8)}.tmp"
+    try:
+        # Not tempfile: its files are readable by their owner only.
+        with draft.open("xb") as file:
+            file.write(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_json(path: Path) -> Json:
+    """The JSON in a file: UTF-8 with or without BOM, UTF-16 or UTF-32 (PowerShell's `>`).
+
+    Raises:
+        UsageProblem: naming the file and the place where it stops being JSON.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UsageProblem(f"cannot read {path}: {error.strerror or error}") from error
+    try:
+        text = raw.decode(json.detect_encoding(raw)).removeprefix("\ufeff")
+        parsed: Json = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UsageProblem(f"{path}, {place}: not JSON: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        place = f"byte {error.start + 1}"
+        raise UsageProblem(f"{path}, {place}: not {error.encoding.upper()} text") from error
+    except RecursionError as error:
+        raise UsageProblem(f"{path}: not JSON that can be read: nested too deeply") from error
+    except ValueError as error:
+        raise UsageProblem(f"{path}: not JSON: {error}") from error
+    return parsed
+
+
+def _refuse(constant: str) -> Json:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _once(pairs: list[tuple[str, Json]]) -> Json:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {json.dumps(twice)} stands twice in one object")
+    return table

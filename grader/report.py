@@ -1,0 +1,350 @@
+"""The report: built from records, cut for its audience, written and read.
+
+`schemas/report-v1.schema.json` describes every key. All keys are always there; what a student
+may not see is null, and hidden tests are not listed. Nothing is cut later than here.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal
+
+from grader import rubric
+from grader.assignment import Assignment
+from grader.claims import clean
+from grader.errors import GraderError
+from grader.files import read_json, replace_file
+from grader.model import (
+    Audience,
+    Diagnosis,
+    Json,
+    Outcome,
+    Problem,
+    Reading,
+    Scored,
+    Submission,
+    Text,
+    Usage,
+)
+from grader.texts import catalog
+from grader.validation import consumer_schema, schema, validate
+
+__all__ = [
+    "Output",
+    "Run",
+    "Status",
+    "build",
+    "consumer_schema",
+    "dumps",
+    "read",
+    "report_id",
+    "schema",
+    "validate",
+    "write",
+]
+
+Status = Literal["graded", "unreadable", "grader_failed"]
+
+_OUTPUT_CHARACTERS = 64 * 1024
+_DETAIL_CHARACTERS = 16 * 1024
+_SENTENCE_CHARACTERS = 4096
+# Above this, JSON readers that know only doubles read another number.
+_EXACT_IN_JSON = 2**53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The circumstances of a grading; nothing else in a report depends on them.
+
+    Args:
+        started_at: ISO 8601 in UTC, e.g. `2025-03-01T09:30:00Z`.
+        torch, cpu_capability: None when PyTorch was not needed.
+        level, layers: of the sandbox; None and () when nothing was run.
+        output_tail: the end of what the submission printed (a claim, cleaned here).
+    """
+
+    started_at: str
+    duration_s: float
+    seed: int
+    grader_version: str
+    python: str
+    platform: str
+    torch: str | None = None
+    cpu_capability: str | None = None
+    level: str | None = None
+    layers: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    output_tail: str = ""
+    dropped_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """The head of what the submission printed (a claim, cleaned by `build`).
+
+    Args:
+        truncated: whether there was more than `text`.
+        before_hidden: how many characters of `text` came before the first hidden test. Once a
+            hidden test has an outcome, students see these and no more; None counts as 0.
+    """
+
+    text: str = ""
+    truncated: bool = False
+    before_hidden: int | None = None
+
+
+def build(
+    *,
+    assignment: Assignment,
+    reading: Reading,
+    scored: Sequence[Scored],
+    outcomes: Sequence[Outcome],
+    run: Run,
+    audience: Audience,
+    diagnoses: Sequence[Diagnosis] = (),
+    problems: Sequence[Problem] = (),
+    output: Output = Output(),
+    official: bool = False,
+    status: Status = "graded",
+) -> dict[str, Any]:
+    """The report as plain JSON data, keys in the order of the contract.
+
+    Args:
+        scored: of `rubric.score`; an unreadable file may leave it empty (every criterion
+            earns 0), after a grader failure it is not looked at (nothing is decided).
+        outcomes: of `rubric.complete`, in the order in which the tests ran.
+        problems: what is wrong with the file; those of `reading` that are not among them come
+            first.
+    """
+    scored = _scored(assignment, scored, status)
+    failed = status == "grader_failed"
+    told = [*(each for each in reading.problems if each not in problems), *problems]
+    return {
+        "schema_version": "1.0",
+        "report_id": report_id(reading.submission, assignment.digest, run),
+        "assignment": {
+            "id": assignment.id,
+            "title": _text(assignment.title),
+            "version": assignment.version,
+            "digest": assignment.digest,
+        },
+        "submission": _submission(reading.submission),
+        "status": status,
+        "official": official,
+        "audience": audience,
+        "score": None if failed else rubric.total(scored),
+        "decided": rubric.decided(scored),
+        "max_score": rubric.max_score(scored),
+        "criteria": [_criterion(each, outcomes, audience) for each in scored],
+        "tests": [
+            _test(each, audience)
+            for each in outcomes
+            if audience == "staff" or each.visibility == "shown"
+        ],
+        "diagnoses": [
+            _diagnosis(each, hint=assignment.hints or audience == "staff") for each in diagnoses
+        ],
+        "problems": [_problem(each) for each in told],
+        "output": _output(output, outcomes, audience),
+        "run": _run(run, audience),
+    }
+
+
+def report_id(submission: Submission, digest: str, run: Run) -> str:
+    """SHA-256 of what makes a grading the same: equal in both views and on every machine."""
+    parts = [
+        submission.student,
+        submission.attempt,
+        submission.sha256,
+        digest,
+        run.seed,
+        run.grader_version,
+    ]
+    return sha256(json.dumps(parts, separators=(",", ":")).encode("ascii")).hexdigest()
+
+
+def _scored(assignment: Assignment, scored: Sequence[Scored], status: Status) -> Sequence[Scored]:
+    if status == "grader_failed":
+        return rubric.undecided(assignment.criteria)
+    if status == "unreadable" and not scored:
+        return rubric.nothing_to_test(assignment.criteria)
+    return scored
+
+
+# --- the parts -------------------------------------------------------------------------------
+
+
+def _submission(submission: Submission) -> dict[str, Json]:
+    return {
+        "student": submission.student,
+        "attempt": submission.attempt,
+        "file": _line(submission.file.replace("\\", "/")),
+        "kind": submission.kind,
+        "sha256": submission.sha256,
+        "submitted_at": submission.submitted_at,
+    }
+
+
+def _criterion(scored: Scored, outcomes: Sequence[Outcome], audience: Audience) -> dict[str, Json]:
+    criterion = scored.criterion
+    message = scored.message
+    if audience == "student":
+        message = _for_students(scored, outcomes)
+    return {
+        "id": criterion.id,
+        "title": _text(criterion.title),
+        "points": criterion.points,
+        "earned": scored.earned,
+        "verdict": scored.verdict,
+        "needs": [*criterion.needs],
+        "message": _text(message) if message is not None else None,
+    }
+
+
+def _for_students(scored: Scored, outcomes: Sequence[Outcome]) -> Text | None:
+    """The message, unless it may come from a hidden test: then only that one was lost.
+
+    An allow-list: a shown test of this criterion said it, or `rubric` formed it without any
+    word of a worker.
+    """
+    message = scored.message
+    if message is None or message.code in rubric.OWN_MESSAGES:
+        return message
+    if any(
+        each.visibility == "shown"
+        and each.criterion == scored.criterion.id
+        and each.message == message
+        for each in outcomes
+    ):
+        return message
+    kind = scored.verdict if scored.verdict in ("not_run", "errored") else "failed"
+    return catalog.text(f"report.hidden_{kind}")
+
+
+def _test(outcome: Outcome, audience: Audience) -> dict[str, Json]:
+    detail = outcome.detail if audience == "staff" else None
+    return {
+        "id": outcome.test,
+        "criterion": outcome.criterion,
+        "visibility": outcome.visibility,
+        "verdict": outcome.verdict,
+        "cause": outcome.cause,
+        "message": _text(outcome.message) if outcome.message is not None else None,
+        "detail": clean(detail, _DETAIL_CHARACTERS) if detail is not None else None,
+    }
+
+
+def _diagnosis(diagnosis: Diagnosis, *, hint: bool) -> dict[str, Json]:
+    return {
+        "id": diagnosis.id,
+        "title": _text(diagnosis.title),
+        "hint": _text(diagnosis.hint) if hint else None,
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Json]:
+    place = problem.place
+    return {
+        "kind": problem.kind,
+        "message": _text(problem.message),
+        "line": place.line,
+        "cell": place.cell,
+        "cell_id": _line(place.cell_id) if place.cell_id is not None else None,
+        "quote": _line(place.quote) if place.quote is not None else None,
+    }
+
+
+def _output(output: Output, outcomes: Sequence[Outcome], audience: Audience) -> dict[str, Json]:
+    text, truncated = output.text, output.truncated
+    if audience == "student" and any(each.visibility == "hidden" for each in outcomes):
+        text = text[: output.before_hidden or 0]
+        truncated = truncated or len(text) < len(output.text)
+    # An escape is up to ten characters long; cut at the end only, because this is the head.
+    cleaned = clean(text, len(text) * 10)
+    head = cleaned[:_OUTPUT_CHARACTERS]
+    return {"text": head, "truncated": truncated or len(head) < len(cleaned)}
+
+
+def _run(run: Run, audience: Audience) -> dict[str, Json]:
+    staff = audience == "staff"
+    usage: Json = {"cpu_s": run.usage.cpu_s, "peak_memory_mib": run.usage.peak_memory_mib}
+    tail: Json = {
+        "tail": clean(run.output_tail, _OUTPUT_CHARACTERS),
+        "dropped_bytes": run.dropped_bytes,
+    }
+    return {
+        "started_at": run.started_at,
+        "duration_s": run.duration_s,
+        "seed": run.seed if staff else None,
+        "grader_version": run.grader_version,
+        "python": run.python,
+        "torch": run.torch,
+        "platform": run.platform,
+        "cpu_capability": run.cpu_capability,
+        "sandbox": {"level": run.level, "layers": [*run.layers]},
+        "usage": usage if staff else None,
+        "output": tail if staff else None,
+    }
+
+
+def _text(text: Text) -> dict[str, Json]:
+    return {
+        "code": text.code,
+        "args": {key: _plain(value) for key, value in text.args.items()},
+        "en": clean(text.en, _SENTENCE_CHARACTERS),
+        "zh": clean(text.zh, _SENTENCE_CHARACTERS),
+    }
+
+
+def _plain(value: Json) -> Json:
+    """The value as every JSON reader can hold it: numbers that none can become text."""
+    match value:
+        case str():
+            return clean(value, _SENTENCE_CHARACTERS)
+        case float() if not isfinite(value):
+            return str(value)
+        case int() if abs(value) > _EXACT_IN_JSON:
+            # Python refuses to print integers of thousands of digits.
+            return str(value) if value.bit_length() < 1024 else "a huge integer"
+        case list():
+            return [_plain(each) for each in value]
+        case dict():
+            return {clean(key): _plain(each) for key, each in value.items()}
+        case _:
+            return value
+
+
+def _line(text: str) -> str:
+    return clean(text).replace("\n", " ").replace("\t", " ")
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def dumps(report: Mapping[str, Any]) -> str:
+    """The report as it is written everywhere: ASCII, two spaces, `\\n` line ends."""
+    return json.dumps(report, ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+
+
+def write(report: Mapping[str, Any], path: Path) -> None:
+    """Put a valid report at `path`, whole or not at all.
+
+    Raises:
+        GraderError: the report breaks its own schema.
+        UsageProblem: the file cannot be written there.
+    """
+    if problems := validate(report):
+        raise GraderError("\n".join(["the report is not valid:", *problems]))
+    replace_file(path, dumps(report).encode("ascii"))
+
+
+def read(path: Path) -> Json:
+    """The JSON in a file, in any Unicode encoding; whether it is a report `validate` says.
+
+    Raises:
+        UsageProblem: naming the file and the place where it stops being JSON.
+    """
+    return read_json(path)

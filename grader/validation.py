@@ -1,0 +1,214 @@
+"""What a report has to look like: the JSON Schemas, and the sums that no schema can check."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import UsageProblem
+from grader.model import Json
+from grader.strict import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
+
+_FILES = {
+    "report": "report-v1.schema.json",
+    "rubric": "rubric.schema.json",
+    "assignment": "assignment.schema.json",
+}
+
+
+def schema(kind: str, *, consumer: bool = False) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a report, a rubric.toml or an assignment.toml.
+
+    Args:
+        consumer: the open schema, see `consumer_schema`.
+
+    Raises:
+        UsageProblem: there is no such kind.
+    """
+    if kind not in _FILES:
+        raise UsageProblem(f"there is no schema {shown(kind)}{did_you_mean(kind, _FILES)}")
+    raw = resources.files("grader").joinpath("schemas", _FILES[kind]).read_text("utf-8")
+    strict: dict[str, Any] = json.loads(raw)
+    return consumer_schema(strict) if consumer else strict
+
+
+def consumer_schema(strict: Mapping[str, Any]) -> dict[str, Any]:
+    """The same schema for whoever reads: keys that a later 1.x adds are accepted."""
+    opened: dict[str, Any] = _opened(strict)
+    opened["$id"] = f"{strict['$id']}:consumer"
+    version = opened["properties"].get("schema_version")
+    if version is not None:
+        del version["const"]
+        version |= {"type": "string", "pattern": r"^1\.[0-9]+$"}
+    return opened
+
+
+def validate(report: object, *, consumer: bool = False) -> list[str]:
+    """What is wrong with a report, as `$.criteria[2].points: expected …, got …`; empty when valid.
+
+    Beyond the schema, the sums must agree, and no number may be NaN or infinite and no text
+    hold a lone surrogate (JSON has neither).
+    """
+    problems = list(_unwritable(report))
+    errors = sorted(_validator(consumer=consumer).iter_errors(report), key=_position)
+    problems += [sentence for error in errors for sentence in _sentences(error)]
+    if not problems and isinstance(report, dict):
+        problems += _contradictions(report)
+    return list(dict.fromkeys(problems))
+
+
+@cache
+def _validator(*, consumer: bool) -> "Draft202012Validator":
+    # 0.15 s to import, so only where a report is checked; 7 ms to build, so only once.
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema("report", consumer=consumer))
+
+
+def _opened(part: Any) -> Any:
+    match part:
+        case dict():
+            return {
+                key: _opened(value)
+                for key, value in part.items()
+                if not (key == "additionalProperties" and value is False)
+            }
+        case list():
+            return [_opened(value) for value in part]
+        case _:
+            return part
+
+
+# --- what the schema says ------------------------------------------------------------------
+
+
+def _position(error: "ValidationError") -> list[str]:
+    return [f"{step:09d}" if isinstance(step, int) else step for step in error.absolute_path]
+
+
+def _sentences(error: "ValidationError") -> list[str]:
+    path = _path(error.absolute_path)
+    seen: Any = error.instance
+    rule: Any = error.validator_value
+    within: Any = error.schema
+    match error.validator:
+        case "required":
+            return [f"{path}: the key {shown(key)} is missing" for key in rule if key not in seen]
+        case "additionalProperties":
+            known = within["properties"]
+            return [
+                f"{path}: unknown key {shown(key)}{did_you_mean(key, known)}"
+                for key in seen
+                if key not in known
+            ]
+        case _:
+            expected = _expected(str(error.validator), rule) or error.message
+            return [f"{path}: expected {expected}, got {shown(seen)}"]
+
+
+def _expected(keyword: str, rule: Any) -> str | None:
+    match keyword:
+        case "type":
+            return " or ".join([rule] if isinstance(rule, str) else rule)
+        case "enum":
+            return f"one of {', '.join(shown(each) for each in rule)}"
+        case "const":
+            return shown(rule)
+        case "minimum":
+            return f"at least {rule}"
+        case "minLength":
+            return "text that is not empty"
+        case "pattern":
+            return f"text that matches {rule}"
+        case _:
+            return None
+
+
+def _path(steps: Sequence[str | int]) -> str:
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+
+
+# --- what JSON cannot hold -------------------------------------------------------------------
+
+
+def _unwritable(report: object) -> Iterator[str]:
+    todo: list[tuple[tuple[str | int, ...], object]] = [((), report)]
+    while todo:
+        steps, value = todo.pop()
+        match value:
+            case dict():
+                todo += [((*steps, str(key)), each) for key, each in reversed(value.items())]
+                todo += [((*steps, "(key)"), key) for key in value]
+            case list():
+                todo += [((*steps, at), each) for at, each in reversed([*enumerate(value)])]
+            case float() if not isfinite(value):
+                yield f"{_path(steps)}: expected a finite number, got {value}"
+            case str() if not _is_unicode(value):
+                yield f"{_path(steps)}: expected Unicode text, got a lone surrogate in {value!a}"
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# --- what contradicts itself -----------------------------------------------------------------
+
+
+def _contradictions(report: dict[str, Any]) -> Iterator[str]:
+    criteria = report["criteria"]
+    if report["status"] != "grader_failed":
+        yield from _unequal("score", sum(each["earned"] or 0 for each in criteria), report)
+        could = sum(each["points"] for each in criteria if each["earned"] is not None)
+        yield from _unequal("decided", could, report)
+        for at, criterion in enumerate(criteria):
+            yield from _earned_wrongly(at, criterion)
+    yield from _unequal("max_score", sum(each["points"] for each in criteria), report)
+    if report["official"] and any(each["verdict"] == "pending" for each in criteria):
+        yield "$.official: expected false while a criterion is pending, got true"
+    yield from _strangers(report)
+
+
+def _unequal(key: str, expected: int, report: Mapping[str, Json]) -> Iterator[str]:
+    if report[key] != expected:
+        yield f"$.{key}: expected {expected}, as the criteria add up to, got {shown(report[key])}"
+
+
+def _earned_wrongly(at: int, criterion: Mapping[str, Any]) -> Iterator[str]:
+    verdict, points = criterion["verdict"], criterion["points"]
+    expected = {"passed": points, "pending": None}.get(verdict, 0)
+    if criterion["earned"] != expected:
+        yield (
+            f"$.criteria[{at}].earned: expected {shown(expected)} of {points} points"
+            f" with verdict {shown(verdict)}, got {shown(criterion['earned'])}"
+        )
+
+
+def _strangers(report: Mapping[str, Any]) -> Iterator[str]:
+    """Ids that stand twice, and tests and needs of criteria that are not there or disagree."""
+    verdicts: dict[str, str] = {}
+    for at, criterion in enumerate(report["criteria"]):
+        if criterion["id"] in verdicts:
+            yield f"$.criteria[{at}].id: {shown(criterion['id'])} stands twice"
+        verdicts[criterion["id"]] = criterion["verdict"]
+    for at, criterion in enumerate(report["criteria"]):
+        for step, need in enumerate(criterion["needs"]):
+            if need not in verdicts:
+                yield f"$.criteria[{at}].needs[{step}]: no criterion {shown(need)}"
+    for at, test in enumerate(report["tests"]):
+        verdict = verdicts.get(test["criterion"])
+        if verdict is None:
+            yield f"$.tests[{at}].criterion: no criterion {shown(test['criterion'])}"
+        if verdict == "passed" and test["verdict"] != "passed":
+            yield (
+                f'$.tests[{at}].verdict: expected "passed", as its criterion is,'
+                f" got {shown(test['verdict'])}"
+            )
