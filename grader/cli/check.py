@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from grader.cli.listing import available, named
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.model import Language, Reading
 from grader.texts import catalog
+
+if TYPE_CHECKING:
+    from grader import submission
 
 Report = Mapping[str, Any]
 
@@ -68,7 +71,7 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
     wanted = outputs.Wanted(json=options["json_"], folder=options["out"])
     outputs.refuse_sources(wanted)
     known = available(here)
-    chosen = tuple(named(id_, known) for id_ in options["ids"])
+    chosen = tuple({(one := named(id_, known)).id: one for id_ in options["ids"]}.values())
     terminal.say(here.say("cli.starting"))
 
     from grader import grading
@@ -81,7 +84,7 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
     )
     # PyTorch loads in the judge's processes while the files are read here.
     with grading.Judge.start(settings) as judge:
-        read = [_understood(path, known, chosen) for path in paths]
+        read = [_understood(path, known, chosen, here.language) for path in paths]
         pairs = [(each.path, one.id) for each in read for one in each.assignments]
         outputs.prepare(wanted, [f"{path}: {id_}" for path, id_ in pairs])
         names = iter(outputs.names(pairs))
@@ -110,18 +113,27 @@ def exit_code(report: Report, needed: Fraction | None) -> int:
 
 
 def _understood(
-    path: Path, known: Sequence[Assignment], chosen: Sequence[Assignment]
+    path: Path, known: Sequence[Assignment], chosen: Sequence[Assignment], language: Language
 ) -> Understood:
     from grader import submission
 
     functions = {entry.name for each in known for entry in each.entry_points}
     reading = submission.understand(submission.read(path), names=functions)
-    candidates = [submission.Candidate.of(each) for each in chosen or known]
-    ids = submission.attribute(reading, candidates)
-    return Understood(
-        path=path,
-        reading=reading,
-        assignments=tuple(each for each in known if each.id in ids),
+    if len(chosen) == 1:
+        return Understood(path=path, reading=reading, assignments=tuple(chosen))
+    candidates = [_candidate(each) for each in chosen or known]
+    ids = submission.attribute(reading, candidates, language=language)
+    found = tuple(each for each in known if each.id in ids)
+    return Understood(path=path, reading=reading, assignments=found)
+
+
+def _candidate(assignment: Assignment) -> "submission.Candidate":
+    from grader import submission
+
+    return submission.Candidate(
+        id=assignment.id,
+        entry_points=tuple(entry.name for entry in assignment.entry_points),
+        variables=assignment.variables,
     )
 
 
@@ -152,14 +164,11 @@ def _shown(graded: Understood, known: Sequence[Assignment]) -> screen.Shown:
 
 
 def _quotes(reading: Reading) -> dict[int, str]:
-    """The first line of code of each notebook cell."""
+    """The first line of code of each notebook cell that is executed."""
     quotes: dict[int, str] = {}
     for unit in reading.source.units if reading.source else ():
         if unit.cell is not None:
-            lines = [line for line in unit.text.splitlines() if line.strip()]
-            code = [line for line in lines if not line.lstrip().startswith("#")]
-            quotes.setdefault(unit.cell, (code or lines or [""])[0].strip())
-    for problem in reading.problems:
-        if problem.place.cell is not None and problem.place.quote:
-            quotes.setdefault(problem.place.cell, problem.place.quote)
+            lines = [line.strip() for line in unit.text.splitlines() if line.strip()]
+            code = [line for line in lines if not line.startswith("#")]
+            quotes.setdefault(unit.cell, (code or lines or [""])[0])
     return quotes

@@ -177,7 +177,9 @@ def _diagnosed(diagnoses: Sequence[Row], style: "Style") -> list[str]:
     for each in diagnoses:
         title = style.say("diagnosis", title=each["title"][style.language])
         rows += wrap(title, first="   ", width=style.width)
-        rows += wrap(each["hint"][style.language], first=_label("hint", style), width=style.width)
+        if each["hint"] is not None:
+            hint = each["hint"][style.language]
+            rows += wrap(hint, first=_label("hint", style), width=style.width)
     return rows
 
 

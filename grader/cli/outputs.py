@@ -45,7 +45,8 @@ def prepare(wanted: Wanted, reports: Sequence[str]) -> None:
         try:
             Path(wanted.folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _unwritable(wanted.folder, error) from error
+            reason = error.strerror or str(error)
+            raise usage("cannot_write", file=wanted.folder, reason=reason) from error
 
 
 def names(graded: Sequence[tuple[Path, str]]) -> list[str]:
@@ -73,12 +74,5 @@ def write(report: Mapping[str, Any], name: str, wanted: Wanted, here: Desk) -> N
     targets = [] if wanted.only_json or not wanted.json else [Path(wanted.json)]
     targets += [Path(wanted.folder) / name] if wanted.folder else []
     for target in targets:
-        try:
-            reports.write(report, target)
-        except OSError as error:
-            raise _unwritable(str(target), error) from error
+        reports.write(report, target)
         terminal.say(here.say("cli.written", path=str(target)))
-
-
-def _unwritable(file: str, error: OSError) -> Exception:
-    return usage("cannot_write", file=file, reason=error.strerror or str(error))
