@@ -60,7 +60,7 @@ def pad(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """The text, or as much of its beginning as fits before `...`."""
+    """The text, or as many of its first words as fit before `...`."""
     if columns(text) <= width:
         return text
     head = ""
@@ -68,7 +68,8 @@ def cut(text: str, width: int) -> str:
         if columns(head) + _column(char) > width - 3:
             break
         head += char
-    return head.rstrip() + "..."
+    words = head.rpartition(" ")[0]
+    return (f"{words} " if len(words) > len(head) // 2 else head) + "..."
 
 
 def wrap(text: str, *, first: str = "", rest: str | None = None, width: int = WIDTH) -> list[str]:

@@ -146,12 +146,11 @@ def _with_blank(function: str, shown: "Shown", style: "Style") -> str:
 
 def _reason(group: Sequence[Row], shown: "Shown", style: "Style") -> list[str]:
     message = group[0]["message"]
-    rows: list[str] = []
-    if message is not None:
-        if group[0]["verdict"] != "not_done":
-            rows += _block(message["args"], shown, style)
-        rows += wrap(message[style.language], first="   ", width=style.width)
-    if len(group) > 1 and group[0]["verdict"] != "not_done":
+    if message is None:
+        return []
+    rows = _block(message["args"], shown, style)
+    rows += wrap(message[style.language], first="   ", width=style.width)
+    if len(group) > 1 and not message["args"].get("functions"):
         titles = "; ".join(row["title"][style.language] for row in group[1:])
         rows += wrap(style.say("also", titles=titles), first="   ", width=style.width)
     return rows

@@ -122,7 +122,7 @@ def _criteria(report: Report, style: Style) -> list[Line | str]:
     if report["status"] != "graded":
         return []
     rows = losses.in_order(report["criteria"])
-    words = max(columns(style.say(f"status.{each}")) for each in losses.COLOURS)
+    words = max((columns(style.say(f"status.{row['verdict']}")) for row in rows), default=0)
     digits = max((len(str(row["points"])) for row in rows), default=1)
     lines: list[Line | str] = [""]
     for row in rows:
@@ -170,7 +170,8 @@ def _step(reports: Sequence[Report], style: Style) -> tuple[str, dict[str, str]]
 
 
 def _scores(reports: Sequence[Report], shown: Shown, style: Style) -> list[Line]:
-    lines = [_score(report, shown, style) for report in reports]
+    digits = max(len(str(report["score"] or 0)) for report in reports)
+    lines = [_score(report, shown, style, digits) for report in reports]
     if len(reports) == 1:
         return [Line(text=lines[0])]
     width = max(columns(line) for line in lines) + 4
@@ -182,14 +183,13 @@ def _scores(reports: Sequence[Report], shown: Shown, style: Style) -> list[Line]
     ]
 
 
-def _score(report: Report, shown: Shown, style: Style) -> str:
+def _score(report: Report, shown: Shown, style: Style, digits: int) -> str:
     id_, points = report["assignment"]["id"], report["max_score"]
     if report["score"] is None:
         return style.say("score_failed", id=id_)
+    score = str(report["score"]).rjust(digits)
     pending = points - report["decided"] if report["status"] == "graded" else 0
     if pending:
-        return style.say(
-            "score_pending", id=id_, score=report["score"], points=points, pending=pending
-        )
+        return style.say("score_pending", id=id_, score=score, points=points, pending=pending)
     code = "score_complete" if shown.complete else "score"
-    return style.say(code, id=id_, score=report["score"], points=points)
+    return style.say(code, id=id_, score=score, points=points)

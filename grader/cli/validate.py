@@ -1,0 +1,53 @@
+"""`grade validate`: whether files are reports that other programs can rely on."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from grader.cli import terminal
+from grader.cli.layout import wrap
+from grader.cli.root import Command, Desk, desk, shared_options
+from grader.errors import UsageProblem
+from grader.model import Language
+from grader.texts import catalog
+
+
+def command(language: Language) -> click.Command:
+    return Command(
+        "validate",
+        callback=_run,
+        params=[
+            click.Argument(["files"], nargs=-1, required=True, metavar="FILE..."),
+            *shared_options(language),
+        ],
+        help=catalog.say(language, "cli.validate.help"),
+    )
+
+
+@click.pass_context
+def _run(ctx: click.Context, files: Sequence[str]) -> int:
+    here = desk(ctx)
+    return max([_validated(file, here) for file in files])
+
+
+def _validated(file: str, here: Desk) -> int:
+    """0 for a valid report, 1 for another JSON file, 2 where there is no JSON at all."""
+    from grader import report as reports
+
+    try:
+        found = reports.read(Path(file))
+    except UsageProblem as problem:  # the other files are still looked at
+        terminal.say(str(problem))
+        return 2
+    # A report of a later 1.x may have keys that this version does not know.
+    version = found.get("schema_version") if isinstance(found, dict) else None
+    wrong = reports.validate(found, consumer=version != "1.0")
+    if not wrong:
+        terminal.show(wrap(here.say("cli.validate.ok", file=file)))
+        return 0
+    rows = wrap(here.say("cli.validate.bad", file=file))
+    for sentence in wrong:
+        rows += wrap(sentence, first="  ", rest="      ")
+    terminal.show(rows)
+    return 1
