@@ -79,7 +79,7 @@ def _said_below(problem: Row, reports: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _same(one: Row, other: Row) -> bool:
-    return bool(one["code"] == other["code"] and one["args"] == other["args"])
+    return all(one[key] == other[key] for key in ("code", "args", "en"))
 
 
 def losses(report: Mapping[str, Any], shown: "Shown", style: "Style") -> list[Line | str]:
