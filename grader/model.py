@@ -121,6 +121,7 @@ class Reading:
 
     `source` is None when nothing can be executed; `unreadable` tells a file that gives no
     source at all (status `unreadable`) from a script with a syntax error (`graded`, 0 points).
+    `unread` are the names whose definition stands in code that Python could not parse.
     """
 
     submission: Submission
@@ -129,6 +130,7 @@ class Reading:
     problems: tuple[Problem, ...]
     unreadable: bool = False
     marker: str | None = None
+    unread: tuple[str, ...] = ()
 
 
 # --- what came back from the worker ----------------------------------------------------
@@ -225,11 +227,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """A line of the rubric: earned whole when all its tests passed, else 0."""
+    """A line of the rubric: earned whole when all its tests passed, else 0.
+
+    `entry_points` are the functions that its tests call.
+    """
 
     id: str
     title: Text
     points: int
+    entry_points: tuple[str, ...]
     needs: tuple[str, ...] = ()
 
 
@@ -286,7 +292,6 @@ class EntryPoint:
     name: str
     parameters: tuple[Parameter, ...]
     result: Result
-    criteria: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""What can be understood of a submission without running it."""

@@ -1,0 +1,184 @@
+"""Which assignments a file is for, and what to say when a function is not there."""
+
+import ast
+import difflib
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.errors import UsageProblem
+from grader.model import Definition, Language, Problem, Reading
+from grader.reading.definitions import nested
+from grader.reading.parsing import parse
+from grader.reading.places import unit_place
+from grader.texts import catalog
+
+# `sinusoid_value` and `sinusoid_period` are 0.69 alike and must stay apart.
+_ALIKE = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An assignment that a file may be for.
+
+    Args:
+        variables: the course's variable names, each with the entry point that it belongs to.
+    """
+
+    id: str
+    entry_points: tuple[str, ...]
+    variables: Mapping[str, str]
+
+
+def attribute(
+    reading: Reading, candidates: Sequence[Candidate], *, language: Language = "en"
+) -> tuple[str, ...]:
+    """Ids of the assignments that the file is for, in the candidates' order.
+
+    The functions that it defines decide (a function in a cell that Python could not read
+    counts beside others); then the marker line, the file's name, what stands in unreadable
+    code, the course's variable names, a misspelt function.
+
+    Raises:
+        UsageProblem: nothing decides, or two assignments are named; lists the candidates.
+    """
+    defined = _holding(candidates, reading.definitions.keys())
+    if defined:
+        return _holding(candidates, {*reading.definitions, *reading.unread})
+    marked = tuple(c.id for c in candidates if c.id.lower() == (reading.marker or "").lower())
+    if marked:
+        return marked
+    named = tuple(c.id for c in candidates if _names_id(reading.submission.file, c.id))
+    if len(named) == 1:
+        return named
+    if not named:
+        unread = _holding(candidates, reading.unread)
+        if unread:
+            return unread
+        for guess in (_by_variables(reading, candidates), _by_near_miss(reading, candidates)):
+            if len(guess) == 1:
+                return guess
+    raise UsageProblem(_which(reading, candidates, named, language))
+
+
+def filled_variables(reading: Reading, candidate: Candidate) -> Problem | None:
+    """What to say of a file with only the course's variables; None when it has a function."""
+    if any(name in reading.definitions for name in candidate.entry_points):
+        return None
+    for variable, function in candidate.variables.items():
+        definition = reading.definitions.get(variable)
+        if definition is None or definition.kind != "variable":
+            continue
+        code = "fill_in_placeholder" if definition.blank else "fill_in_variable"
+        message = catalog.text(f"reading.{code}", variable=variable, function=function)
+        return Problem(kind="fill_in_variable", message=message, place=definition.place)
+    return None
+
+
+def missing(name: str, reading: Reading, *, others: Collection[str] = ()) -> Problem:
+    """The problem of an entry point that the file does not define.
+
+    It names the likeliest reason: a cell that Python could not read, a function inside
+    another block, a misspelt name. `others` are entry points that are no misspelling.
+    """
+    if name in reading.unread:
+        return _missing("missing_function_unread", name)
+    hidden = _hidden_place(name, reading)
+    if hidden is not None:
+        return hidden
+    functions = [
+        definition.name
+        for definition in reading.definitions.values()
+        if definition.kind == "function" and definition.name not in others
+    ]
+    near = did_you_mean(name, functions)
+    if near is None:
+        return _missing("missing_function", name)
+    problem = _missing("missing_function_near", name, near=near)
+    return Problem(
+        kind=problem.kind, message=problem.message, place=reading.definitions[near].place
+    )
+
+
+def not_done(definition: Definition) -> Problem:
+    """The problem of an entry point that is still a blank, at its placeholder."""
+    place = definition.blank or definition.place
+    message = catalog.text("reading.not_done", function=definition.name, source=place.quote)
+    return Problem(kind="not_done", message=message, place=place)
+
+
+def did_you_mean(name: str, names: Collection[str]) -> str | None:
+    """The one of `names` that `name` was most likely meant to be, or None."""
+    plain = _plain(name)
+    for other in names:
+        if other != name and _plain(other) == plain:
+            return other
+    for other in names:
+        # `my_apply_rope`, `apply_rope_v2`
+        if other != name and len(plain) > 4 and plain in _plain(other):
+            return other
+    close = difflib.get_close_matches(name, [n for n in names if n != name], n=1, cutoff=_ALIKE)
+    return close[0] if close else None
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _missing(code: str, name: str, **args: str) -> Problem:
+    message = catalog.text(f"reading.{code}", function=name, **args)
+    return Problem(kind="missing_function", message=message)
+
+
+def _hidden_place(name: str, reading: Reading) -> Problem | None:
+    units = reading.source.units if reading.source else ()
+    holding = [unit for unit in units if name in unit.text]
+    trees = [(unit, tree) for unit in holding if isinstance(tree := parse(unit.text), ast.Module)]
+    found = nested([tree for _, tree in trees], name)
+    if found is None:
+        return None
+    index, line = found
+    problem = _missing("missing_function_nested", name)
+    place = unit_place(reading, trees[index][0], line)
+    return Problem(kind=problem.kind, message=problem.message, place=place)
+
+
+# --- what decides ------------------------------------------------------------------------
+
+
+def _holding(candidates: Sequence[Candidate], names: Collection[str]) -> tuple[str, ...]:
+    return tuple(c.id for c in candidates if any(name in names for name in c.entry_points))
+
+
+def _names_id(file: str, id_: str) -> bool:
+    """Whether a file's name holds the id: `HW-1 (2).ipynb` does for hw1, `hw10.py` does not."""
+    stem = file.rpartition("/")[2].rpartition(".")[0]
+    letters = id_.rstrip("0123456789")
+    digits = id_[len(letters) :]
+    spelt = r"[\W_]*".join(re.escape(part) for part in re.split(r"[\W_]+", letters) if part)
+    number = rf"[\W_]*0*{int(digits)}(?!\d)" if digits else r"(?![^\W\d_])"
+    return re.search(rf"(?<![^\W_]){spelt}{number}", stem, re.I) is not None
+
+
+def _by_variables(reading: Reading, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    return tuple(c.id for c in candidates if filled_variables(reading, c) is not None)
+
+
+def _by_near_miss(reading: Reading, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    functions = [each.name for each in reading.definitions.values() if each.kind == "function"]
+    return tuple(
+        c.id for c in candidates if any(did_you_mean(name, functions) for name in c.entry_points)
+    )
+
+
+def _which(
+    reading: Reading, candidates: Sequence[Candidate], named: tuple[str, ...], language: Language
+) -> str:
+    rows = [
+        catalog.say(language, "reading.candidate", id=c.id, functions=list(c.entry_points))
+        for c in candidates
+    ]
+    code = "reading.several_assignments" if named else "reading.no_assignment"
+    example = named[0] if named else candidates[0].id if candidates else "hw1"
+    head = catalog.say(language, code, file=reading.submission.file, ids=list(named), id=example)
+    return "\n".join([head, *rows])

@@ -1,0 +1,123 @@
+"""A notebook as a reading: each cell that is Python is a unit, the others are named."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from grader.model import Definition, Problem, Reading, Source, Submission, Unit
+from grader.reading.definitions import Placed, definitions
+from grader.reading.magics import to_python
+from grader.reading.notebook import Cell, cells
+from grader.reading.parsing import Unparsable, line_at, parse
+from grader.reading.shared import defined_twice, look_defined, marker, unreadable
+from grader.texts import catalog
+
+_MESSAGES = {"syntax": "cell_syntax_error", "await": "await_cell", "complex": "cell_too_complex"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sorted:
+    """Cells that run, cells that Python cannot read, cells whose text is not run."""
+
+    units: tuple[Unit, ...]
+    trees: tuple[Placed, ...]
+    broken: tuple[tuple[Cell, Unparsable], ...]
+    # With the magic that makes the cell something else; "" for a text cell.
+    not_run: tuple[tuple[Cell, str], ...]
+
+
+def understand(submission: Submission, names: Collection[str]) -> Reading:
+    """What a notebook holds; a cell with a syntax error costs only itself."""
+    found = cells(submission.content)
+    if isinstance(found, Problem):
+        return unreadable(submission, found)
+    code = [cell for cell in found if cell.kind == "code" and cell.text.strip()]
+    if not code:
+        message = catalog.text("reading.no_code_cell")
+        return unreadable(submission, Problem(kind="no_code_cell", message=message))
+    by_fate = _sorted(found)
+    defined = definitions(by_fate.trees)
+    return Reading(
+        submission=submission,
+        source=Source(kind="notebook", units=by_fate.units) if by_fate.units else None,
+        definitions=defined,
+        problems=_problems(found, by_fate, defined, names),
+        marker=marker(code[0].text),
+        unread=_unread((cell for cell, _ in by_fate.broken), defined),
+    )
+
+
+def _sorted(found: tuple[Cell, ...]) -> _Sorted:
+    units: list[Unit] = []
+    trees: list[Placed] = []
+    broken: list[tuple[Cell, Unparsable]] = []
+    not_run = [(cell, "") for cell in found if cell.kind == "text"]
+    for cell in found:
+        if cell.kind != "code" or not cell.text.strip():
+            continue
+        python = to_python(cell.text)
+        tree = parse(python.text)
+        if python.skipped_by is not None:
+            not_run.append((cell, python.skipped_by))
+        elif isinstance(tree, Unparsable):
+            broken.append((cell, tree))
+        else:
+            units.append(Unit(text=python.text, cell=cell.number))
+            trees.append((tree, cell.text, cell.place))
+    return _Sorted(
+        units=tuple(units), trees=tuple(trees), broken=tuple(broken), not_run=tuple(not_run)
+    )
+
+
+def _unread(broken: Iterable[Cell], defined: Mapping[str, Definition]) -> tuple[str, ...]:
+    looks = [name for cell in broken for name in look_defined(cell.text)]
+    return tuple(dict.fromkeys(name for name in looks if name not in defined))
+
+
+def _problems(
+    found: tuple[Cell, ...],
+    by_fate: _Sorted,
+    defined: Mapping[str, Definition],
+    names: Collection[str],
+) -> tuple[Problem, ...]:
+    unread = _unread((cell for cell, _ in by_fate.broken), defined)
+    wanted = [name for name in names if name not in defined and name not in unread]
+    problems = [
+        *(_damaged(cell) for cell in found if cell.kind == "damaged"),
+        *(
+            _broken(cell, error, [n for n in unread if n in names])
+            for cell, error in by_fate.broken
+        ),
+        *_idle(by_fate.not_run, wanted),
+        *defined_twice(defined, names),
+    ]
+    return tuple(sorted(problems, key=lambda problem: problem.place.cell or 0))
+
+
+def _damaged(cell: Cell) -> Problem:
+    message = catalog.text("reading.damaged_cell")
+    return Problem(kind="damaged_cell", message=message, place=cell.place())
+
+
+def _broken(cell: Cell, error: Unparsable, unread: list[str]) -> Problem:
+    here = [name for name in unread if name in look_defined(cell.text)]
+    code = _MESSAGES[error.why]
+    if error.why == "syntax" and here:
+        code = "cell_syntax_error_names"
+    message = catalog.text(
+        f"reading.{code}",
+        source=line_at(cell.text, error.line),
+        error=error.type,
+        reason=error.reason,
+        functions=list(here),
+    )
+    return Problem(kind="syntax_error", message=message, place=cell.place(error.line))
+
+
+def _idle(not_run: Iterable[tuple[Cell, str]], wanted: Collection[str]) -> Iterable[Problem]:
+    """Cells that would define a missing entry point, if only they were run as Python."""
+    for cell, magic in not_run:
+        here = [name for name in look_defined(cell.text) if name in wanted]
+        if here:
+            code = "cell_magic_not_run" if magic else "text_cell_not_run"
+            message = catalog.text(f"reading.{code}", functions=list(here), magic=magic)
+            yield Problem(kind="cell_not_run", message=message, place=cell.place())

@@ -1,0 +1,151 @@
+"""Bytes of a file to text, or a problem that says what the file is and what to do."""
+
+import codecs
+import io
+import re
+import tokenize
+import warnings
+
+from grader.model import Kind, Place, Problem
+from grader.reading.parsing import clean
+from grader.texts import catalog
+
+# The longer mark first: that of UTF-32 begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SIGNATURES = (
+    (b"%PDF-", "pdf"),
+    (b"PK\x03\x04", "archive"),
+    (b"\x1f\x8b", "archive"),
+    (b"Rar!\x1a", "archive"),
+    (b"7z\xbc\xaf", "archive"),
+    (b"\xd0\xcf\x11\xe0", "document"),
+    (b"{\\rtf", "document"),
+    (b"\x89PNG", "image"),
+    (b"\xff\xd8\xff", "image"),
+    (b"version https://git-lfs.github.com/", "lfs"),
+)
+_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_CONFLICT = re.compile(r"^<{7}(?: .*)?$.*?^={7}$.*?^>{7}(?: .*)?$", re.M | re.S)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+# Their decoders take time that grows with the square of the text.
+_REFUSED_CODECS = frozenset({"punycode", "idna"})
+
+
+def decode(content: bytes, kind: Kind) -> str | Problem:
+    """The text with `\\n` line ends and no byte order mark; else why there is none.
+
+    A notebook is UTF-8; a script may name its encoding in its first two lines (PEP 263).
+    """
+    foreign = _foreign(content)
+    if foreign is not None:
+        return not_source(kind, foreign)
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return _decoded(content[len(mark) :], encoding)
+    if not content.strip():
+        return Problem(kind="empty", message=catalog.text("reading.empty"))
+    if b"\0" in content:
+        return _with_null_bytes(content, kind)
+    declared = "utf-8" if kind == "notebook" else _declared(content)
+    if declared is None:
+        return Problem(kind="encoding", message=catalog.text("reading.encoding_unknown"))
+    return _decoded(content, declared)
+
+
+def raw_text(content: bytes) -> str:
+    """The bytes as text in any case, to search for a marker line or a name."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return unix_lines(content[len(mark) :].decode(encoding, "replace"))
+    return unix_lines(content.decode("utf-8", "replace"))
+
+
+def unix_lines(text: str) -> str:
+    """The same lines with `\\n` ends; form feeds and U+2028 end no line, as in Python."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def not_source(kind: Kind, what: str) -> Problem:
+    """The problem of a file that holds something else, named by its text `reading.is_*`."""
+    return Problem(
+        kind="not_a_notebook" if kind == "notebook" else "not_python",
+        message=catalog.text(f"reading.is_{what}"),
+    )
+
+
+def has_merge_conflict(text: str) -> bool:
+    """Whether the three marks of an unfinished merge stand in the text, in order."""
+    return "<<<<<<<" in text and _CONFLICT.search(text) is not None
+
+
+def _foreign(content: bytes) -> str | None:
+    for signature, what in _SIGNATURES:
+        if content.startswith(signature):
+            return what
+    head = content.removeprefix(codecs.BOM_UTF8)[:4096]
+    return "html" if _HTML.match(head) else None
+
+
+def _with_null_bytes(content: bytes, kind: Kind) -> Problem:
+    half = len(content) / 2
+    if max(content[0::2].count(0), content[1::2].count(0)) > 0.6 * half:
+        return _wrong_bytes(1)  # UTF-16 without its mark
+    return not_source(kind, "binary")
+
+
+def _declared(content: bytes) -> str | None:
+    """The encoding that the first two lines name, else UTF-8; None for an unusable one."""
+    head = content[:4096].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    # Bytes beyond ASCII in these lines must not decide here: the whole text tells better.
+    plain = bytes(byte if byte < 128 else ord("?") for byte in head)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(plain).readline)
+        name = codecs.lookup(encoding).name
+    except (SyntaxError, LookupError, ValueError):
+        return None
+    return None if name in _REFUSED_CODECS else name
+
+
+def _decoded(content: bytes, encoding: str) -> str | Problem:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            text = unix_lines(content.decode(encoding))
+    except UnicodeDecodeError as error:
+        before = content[: error.start].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if _CONTROL.search(content):
+            return not_source("module", "binary")
+        return _wrong_bytes(before.count(b"\n") + 1)
+    except (LookupError, ValueError):
+        # `rot13`, `hex` and the like are codecs, but give no text.
+        return Problem(kind="encoding", message=catalog.text("reading.encoding_unknown"))
+    if not text.strip():
+        return Problem(kind="empty", message=catalog.text("reading.empty"))
+    # A second mark, left by joining files; Python would stop at it.
+    return text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+
+
+def _wrong_bytes(line: int) -> Problem:
+    return Problem(
+        kind="encoding",
+        message=catalog.text("reading.encoding", line=line),
+        place=Place(line=line),
+    )
+
+
+def conflict_problem(text: str) -> Problem:
+    """The problem of an unfinished merge, at its first mark."""
+    line = next(
+        number for number, row in enumerate(text.split("\n"), 1) if row.startswith("<<<<<<<")
+    )
+    return Problem(
+        kind="merge_conflict",
+        message=catalog.text("reading.merge_conflict"),
+        place=Place(line=line, quote=clean(text.split("\n")[line - 1])),
+    )

@@ -1,0 +1,174 @@
+"""Notebook cells as plain Python: the magics are taken out, every line keeps its number."""
+
+import ast
+import re
+from dataclasses import dataclass
+
+from grader.reading.parsing import parse
+
+# Cell magics whose body runs as Python in the notebook's own names.
+_BODY_RUNS = frozenset({"capture", "debug", "memit", "prun", "time", "timeit"})
+# Cell magics whose body is not this notebook's Python.
+_BODY_DOES_NOT_RUN = frozenset(
+    {"!", "bash", "bigquery", "cmd", "cython", "file", "html", "javascript", "js", "julia"}
+    | {"latex", "markdown", "perl", "pypy", "python", "python2", "python3", "r", "ruby"}
+    | {"script", "sh", "shell", "sql", "svg", "sx", "system", "writefile", "writetemplate"}
+)
+_CELL_MAGIC = re.compile(r"\s*%%\s*([\w.]+|!)")
+_ASSIGNED = re.compile(r"(?P<left>[^=<>!'\"#()]+=)\s*(?P<right>!.*|%\s*[A-Za-z].*)")
+_HELP = re.compile(r"[\w.%!*\[\]'\"]+\?{1,2}")
+_TIMED = re.compile(r"%time\s+(?P<code>.+)")
+# Line magics that IPython also takes without the `%`.
+_BARE = re.compile(
+    r"(?:autoreload|conda|config|env|load_ext|mamba|matplotlib|pip|pwd|reload_ext|run|time|timeit"
+    r"|uv|who|whos)(?:\s+[\w%./-].*)?"
+)
+# How far a logical line is followed; longer ones hold no magic.
+_LOGICAL_LINES = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell's Python; `skipped_by` is the magic (`%%bash`) that makes its body something else."""
+
+    text: str
+    skipped_by: str | None = None
+
+
+def to_python(text: str) -> Cell:
+    """The cell without magics. Text that is valid Python already comes back unchanged."""
+    if isinstance(parse(text), ast.Module):
+        return Cell(text=text)
+    lines = _without_first_indent(text.split("\n"))
+    magics = _cell_magics(lines)
+    for at, name in magics:
+        if name.lower() in _BODY_DOES_NOT_RUN:
+            return Cell(text="", skipped_by=f"%%{name}")
+        lines[at] = f"# {lines[at].strip()}"
+    python = "\n".join(_without_line_magics(lines))
+    unknown = [name for _, name in magics if name.lower() not in _BODY_RUNS]
+    if unknown and not isinstance(parse(python), ast.Module):
+        # An unknown magic may hold any language: only what reads as Python runs.
+        return Cell(text="", skipped_by=f"%%{unknown[0]}")
+    return Cell(text=python)
+
+
+def looks_like_magic(line: str) -> bool:
+    """Whether a line that is no Python is a magic, a shell command or a request for help."""
+    code = line.strip()
+    if code.startswith(("%", "!", "?")) or _ASSIGNED.fullmatch(code) or _HELP.fullmatch(code):
+        return True
+    if _BARE.fullmatch(code):
+        return True
+    # Bare shell words (`ls`, `cd data`). Imported here: a script never needs it.
+    from jupytext.magics import is_magic  # type: ignore[import-untyped]
+
+    return not code.startswith("#") and bool(is_magic(code, "python", True, True))
+
+
+def _cell_magics(lines: list[str]) -> list[tuple[int, str]]:
+    """Index and name of the cell magics above the body (`%%capture` over `%%time`)."""
+    found: list[tuple[int, str]] = []
+    for at, line in enumerate(lines):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        magic = _CELL_MAGIC.match(line)
+        if magic is None:
+            break
+        found.append((at, magic[1]))
+    return found
+
+
+def _without_first_indent(lines: list[str]) -> list[str]:
+    """The lines less the indentation of the first one, as notebooks run them."""
+    first = next((line for line in lines if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip())]
+    return [line.removeprefix(indent) for line in lines] if indent else lines
+
+
+def _without_line_magics(lines: list[str]) -> list[str]:
+    python = list(lines)
+    at = 0
+    while at < len(lines):
+        end = _logical_end(lines, at)
+        if not _is_magic_at(lines, at, end):
+            at = end
+            continue
+        end = at + 1
+        while end < len(lines) and lines[end - 1].endswith("\\"):
+            end += 1
+        python[at:end] = [_replaced(lines[at]), *(f"# {line}" for line in lines[at + 1 : end])]
+        at = end
+    return python
+
+
+def _is_magic_at(lines: list[str], at: int, end: int) -> bool:
+    code = _without_comment(lines[at])
+    if not code.strip() or not looks_like_magic(code):
+        return False
+    # `ls += [1]` begins like a shell word and is Python.
+    logical = "\n".join(lines[at:end]).strip()
+    return not isinstance(parse(logical), ast.Module)
+
+
+def _replaced(line: str) -> str:
+    code = line.strip()
+    indent = line[: len(line) - len(line.lstrip())]
+    timed = _TIMED.fullmatch(code)
+    if timed and isinstance(parse(timed["code"]), ast.Module):
+        return indent + timed["code"]
+    assigned = _ASSIGNED.fullmatch(code)
+    if assigned is None:
+        return f"{indent}pass  # {code}"
+    timed = _TIMED.fullmatch(assigned["right"])
+    if timed and isinstance(parse(timed["code"]), ast.Module):
+        return f"{indent}{assigned['left']} {timed['code']}"
+    # A shell command gives the lines that it printed: here, none.
+    nothing = "[]" if assigned["right"].startswith("!") else "None"
+    return f"{indent}{assigned['left']} {nothing}  # {assigned['right']}"
+
+
+# --- where a logical line ends ---------------------------------------------------------
+
+
+def _logical_end(lines: list[str], at: int) -> int:
+    """Index after the logical line that begins at `at`: brackets, strings and `\\` go on."""
+    depth, quote = 0, ""
+    for end in range(at, min(len(lines), at + _LOGICAL_LINES)):
+        depth, quote, _ = _scan(lines[end], depth, quote)
+        if depth <= 0 and not quote and not lines[end].endswith("\\"):
+            return end + 1
+    return min(len(lines), at + _LOGICAL_LINES)
+
+
+def _without_comment(line: str) -> str:
+    return line[: _scan(line, 0, "")[2]]
+
+
+def _scan(line: str, depth: int, quote: str) -> tuple[int, str, int]:
+    """Bracket depth and open quote at the line's end, and where a comment begins."""
+    at = 0
+    while at < len(line):
+        char = line[at]
+        if quote:
+            if char == "\\":
+                at += 2
+                continue
+            if line.startswith(quote, at):
+                at += len(quote)
+                quote = ""
+                continue
+        elif char == "#":
+            return depth, quote, at
+        elif char in "'\"":
+            quote = char * 3 if line.startswith(char * 3, at) else char
+            at += len(quote)
+            continue
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        at += 1
+    # A plain string ends with its line, unless a backslash carries it over.
+    still_open = quote if len(quote) == 3 or line.endswith("\\") else ""
+    return depth, still_open, len(line)

@@ -1,0 +1,153 @@
+"""The cells of a notebook, nbformat 3 to 4.5, read with tolerance.
+
+nbformat's own reader and converter refuse or log what is damaged, while a grader needs no
+more of a cell than its kind, its id and its text. So the JSON is read directly: nothing is
+validated, and what cannot be used is named.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from grader.model import Place, Problem
+from grader.reading import decoding
+from grader.reading.parsing import Unparsable, clean, first_code_line, parse
+from grader.texts import catalog
+
+# Versions before 4 keep their cells in worksheets and the code under `input`.
+_PYTHON = ("python", "ipython", "sage")
+_OTHER_KERNELS = ("ir", "julia", "bash", "javascript", "deno", "octave", "rust", "scala")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell as it stands in the file; `number` counts all cells from 1."""
+
+    number: int
+    kind: Literal["code", "text", "damaged"]
+    text: str
+    id: str | None = None
+
+    def place(self, line: int | None = None) -> Place:
+        quote = first_code_line(self.text)
+        return Place(line=line, cell=self.number, cell_id=self.id, quote=quote)
+
+
+def cells(content: bytes) -> tuple[Cell, ...] | Problem:
+    """All cells in order, or why the file is no Python notebook."""
+    text = decoding.decode(content, "notebook")
+    if isinstance(text, Problem):
+        return text
+    notebook = _loaded(text)
+    if isinstance(notebook, Problem):
+        return notebook
+    raw = _raw_cells(notebook)
+    if raw is None:
+        return decoding.not_source("notebook", "other_json")
+    language = _foreign_language(notebook)
+    if language is not None:
+        message = catalog.text("reading.other_language", language=clean(language, 40))
+        return Problem(kind="not_python", message=message)
+    return tuple(_cell(number, each) for number, each in enumerate(raw, 1))
+
+
+def _loaded(text: str) -> Mapping[str, object] | Problem:
+    try:
+        # Numbers are never used; `float` takes any number of digits.
+        loaded = json.loads(text, parse_int=float)
+    except RecursionError:
+        return decoding.not_source("notebook", "other_json")
+    except ValueError as error:
+        return _not_json(text, error)
+    if not isinstance(loaded, dict):
+        return decoding.not_source("notebook", "other_json")
+    return loaded
+
+
+def _not_json(text: str, error: ValueError) -> Problem:
+    if decoding.has_merge_conflict(text):
+        return decoding.conflict_problem(text)
+    start = text.lstrip()
+    if not start.startswith(("{", "[")) and not isinstance(parse(text), Unparsable):
+        return decoding.not_source("notebook", "script")
+    line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+    return Problem(
+        kind="not_a_notebook",
+        message=catalog.text("reading.broken_json", line=line),
+        place=Place(line=line),
+    )
+
+
+def _raw_cells(notebook: Mapping[str, object]) -> list[object] | None:
+    found = notebook.get("cells")
+    if isinstance(found, list):
+        return found
+    sheets = notebook.get("worksheets")
+    if not isinstance(sheets, list):
+        return None
+    in_sheets = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+    return [cell for each in in_sheets if isinstance(each, list) for cell in each]
+
+
+def _foreign_language(notebook: Mapping[str, object]) -> str | None:
+    """The notebook's language when it is certainly not Python."""
+    metadata = _mapping(notebook.get("metadata"))
+    kernel = _mapping(metadata.get("kernelspec"))
+    info = _mapping(metadata.get("language_info"))
+    named = [each for each in (info.get("name"), kernel.get("language")) if _is_word(each)]
+    languages = [str(each) for each in named]
+    if any(language.lower().startswith(_PYTHON) for language in languages):
+        return None
+    if languages:
+        return languages[0]
+    name = str(kernel.get("name", "")).lower()
+    known = any(name == other or name.startswith(f"{other}-") for other in _OTHER_KERNELS)
+    return name if known else None
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _cell(number: int, raw: object) -> Cell:
+    if not isinstance(raw, dict):
+        return Cell(number=number, kind="damaged", text="")
+    source = _source(raw.get("source", raw.get("input")))
+    return Cell(
+        number=number,
+        kind="damaged" if source is None else _kind(raw),
+        text=source or "",
+        id=clean(raw["id"], 64) or None if isinstance(raw.get("id"), str) else None,
+    )
+
+
+def _kind(raw: Mapping[str, object]) -> Literal["code", "text", "damaged"]:
+    kind = raw.get("cell_type")
+    if kind == "code":
+        return "text" if _other_language_cell(raw) else "code"
+    if isinstance(kind, str):
+        return "text"
+    # Without its type a cell shows by its other keys what it was.
+    return "code" if {"outputs", "execution_count", "input"} & raw.keys() else "damaged"
+
+
+def _other_language_cell(raw: Mapping[str, object]) -> bool:
+    """Whether an editor has marked this one cell as another language."""
+    editor = _mapping(_mapping(raw.get("metadata")).get("vscode"))
+    language = editor.get("languageId", raw.get("language", "python"))
+    return isinstance(language, str) and not language.lower().startswith(_PYTHON)
+
+
+def _source(value: object) -> str | None:
+    if isinstance(value, str):
+        return decoding.unix_lines(value)
+    if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
+        return None
+    # Some tools write the lines without their ends.
+    ended = any(line.endswith(("\n", "\r")) for line in value[:-1])
+    return decoding.unix_lines(("" if ended or len(value) < 2 else "\n").join(value))

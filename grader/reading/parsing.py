@@ -1,0 +1,100 @@
+"""Python text to a syntax tree, whatever the text: a failure is a value, never an exception."""
+
+import ast
+import warnings
+from dataclasses import dataclass
+from typing import Literal
+
+from grader.model import Place
+
+_QUOTE_CHARS = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unparsable:
+    """Why Python refuses a text.
+
+    Args:
+        why: `syntax`; `await` (only a top-level await is wrong); `complex` (nested too deeply).
+        type: the exception's name, e.g. `IndentationError`.
+        line: 1-based line of the text.
+    """
+
+    why: Literal["syntax", "await", "complex"]
+    type: str
+    reason: str
+    line: int
+
+
+def parse(text: str) -> ast.Module | Unparsable:
+    """The tree of a text that Python can compile, or why it cannot."""
+    with warnings.catch_warnings():
+        # "is" with a literal, "\d" in a plain string: not errors, and not the grader's business.
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(text)
+            # Only compiling finds `return` outside a function and its like.
+            compile(tree, "<submission>", "exec", dont_inherit=True)
+        except SyntaxError as error:
+            return _refused(text, error)
+        except (RecursionError, MemoryError) as error:
+            return Unparsable(why="complex", type=type(error).__name__, reason="", line=1)
+        except ValueError as error:
+            # Null bytes (before Python 3.12) and lone surrogates, which come from JSON escapes.
+            line = _first_bad_line(text)
+            return Unparsable(why="syntax", type="SyntaxError", reason=clean(str(error)), line=line)
+    return tree
+
+
+def _refused(text: str, error: SyntaxError) -> Unparsable:
+    last = text.count("\n") + 1
+    return Unparsable(
+        why="await" if _runs_with_await(text, error) else "syntax",
+        type=type(error).__name__,
+        reason=clean(error.msg or ""),
+        # Python reports line 0, or the line after the last, for some errors.
+        line=min(max(error.lineno or 1, 1), last),
+    )
+
+
+def _runs_with_await(text: str, error: SyntaxError) -> bool:
+    if "outside" not in (error.msg or ""):
+        return False
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        compile(text, "<submission>", "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _first_bad_line(text: str) -> int:
+    for number, line in enumerate(text.split("\n"), 1):
+        if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in line):
+            return number
+    return 1
+
+
+def clean(text: str, limit: int = _QUOTE_CHARS) -> str:
+    """One printable line of at most `limit` characters, fit for a report."""
+    cut = text if len(text) <= limit else text[: limit - 3] + "..."
+    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)
+    return shown.strip()
+
+
+def first_code_line(text: str) -> str | None:
+    """The first line that is code; a comment only where there is nothing else."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    code = [line for line in lines if not line.startswith("#")]
+    return clean((code or lines)[0]) if lines else None
+
+
+def line_at(text: str, line: int) -> str:
+    """The text of a 1-based line, without its indentation; empty outside the text."""
+    lines = text.split("\n")
+    return clean(lines[line - 1].expandtabs()) if 1 <= line <= len(lines) else ""
+
+
+def script_place(text: str, line: int) -> Place:
+    """A line of a script, with its text as the quote."""
+    return Place(line=line, quote=line_at(text, line) or None)

@@ -1,0 +1,61 @@
+"""A script as a reading: its units, definitions and problems."""
+
+from collections.abc import Collection
+
+from grader.model import Problem, Reading, Source, Submission
+from grader.reading import decoding
+from grader.reading.definitions import definitions
+from grader.reading.magics import looks_like_magic
+from grader.reading.parsing import Unparsable, line_at, parse, script_place
+from grader.reading.shared import defined_twice, look_defined, marker, unreadable
+from grader.reading.units import units
+from grader.texts import catalog
+
+_MARKER_LINES = 10
+_MESSAGES = {"syntax": "syntax_error", "await": "await_script", "complex": "too_complex"}
+
+
+def understand(submission: Submission, names: Collection[str]) -> Reading:
+    """What a script holds; with a syntax error it defines nothing, but is not unreadable."""
+    text = decoding.decode(submission.content, "module")
+    if isinstance(text, Problem):
+        return unreadable(submission, text)
+    if _is_notebook_json(text):
+        return unreadable(submission, decoding.not_source("module", "notebook"))
+    first_lines = "\n".join(text.split("\n", _MARKER_LINES)[:_MARKER_LINES])
+    tree = parse(text)
+    if isinstance(tree, Unparsable):
+        # Only now: the marks of a merge inside a docstring are harmless.
+        if decoding.has_merge_conflict(text):
+            return unreadable(submission, decoding.conflict_problem(text))
+        return Reading(
+            submission=submission,
+            source=None,
+            definitions={},
+            problems=(_error(text, tree),),
+            marker=marker(first_lines),
+            unread=look_defined(text),
+        )
+    found = definitions([(tree, text, lambda line: script_place(text, line))])
+    return Reading(
+        submission=submission,
+        source=Source(kind="module", units=units(text, tree)),
+        definitions=found,
+        problems=tuple(defined_twice(found, names)),
+        marker=marker(first_lines),
+    )
+
+
+def _is_notebook_json(text: str) -> bool:
+    """Whether a notebook was saved as `.py`; its JSON may even be valid Python."""
+    held = '"cells"' in text or '"worksheets"' in text
+    return text.lstrip().startswith("{") and '"nbformat"' in text and held
+
+
+def _error(text: str, error: Unparsable) -> Problem:
+    line = line_at(text, error.line)
+    code = _MESSAGES[error.why]
+    if error.why == "syntax" and line.startswith(("!", "%", "?")) and looks_like_magic(line):
+        code = "magic_in_script"
+    message = catalog.text(f"reading.{code}", source=line, error=error.type, reason=error.reason)
+    return Problem(kind="syntax_error", message=message, place=script_place(text, error.line))
