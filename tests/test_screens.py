@@ -7,7 +7,7 @@ import pytest
 
 from grader.cli import screen
 from grader.cli.layout import WIDTH, columns
-from grader.model import Language, Place
+from grader.model import Language
 
 NOW = datetime(2025, 3, 1, 15, 0)
 NOTEBOOK = screen.Shown(file="hw4.ipynb", kind="notebook", saved=datetime(2025, 3, 1, 14, 3))
@@ -179,11 +179,21 @@ def unfinished() -> Any:
         code="criterion.not_done",
         functions=["sinusoid_value"],
     )
+    where = a_problem(
+        a_text(
+            "The placeholder is still there (value = ...).",
+            "占位内容还在（value = ...）。",
+            function="sinusoid_value",
+        ),
+        kind="not_done",
+        line=14,
+    )
     return a_report(
         "hw3",
         ("Value and period of a sinusoid", "正弦函数的值与周期"),
         a_criterion(("sinusoid_value", "sinusoid_value"), 5, "not_done", placeholder),
         a_criterion(("sinusoid_period", "sinusoid_period"), 5),
+        problems=[where],
     )
 
 
@@ -191,7 +201,6 @@ SCRIPT = screen.Shown(
     file="hw3.py",
     kind="module",
     saved=datetime(2025, 2, 28, 9, 3),
-    blanks={"sinusoid_value": Place(line=14)},
 )
 
 
@@ -207,7 +216,7 @@ hw3  Value and period of a sinusoid        hw3.py, as saved yesterday at 09:03
 Still to do
 
 1. sinusoid_value, line 14
-   The placeholder is still in sinusoid_value, so there was nothing to test.
+   The placeholder is still there (value = ...).
 
 This is a check on your own computer, not your grade. The course also runs
 hidden tests (the same requirements, other inputs): your grade can be lower.
@@ -230,7 +239,7 @@ hw3  正弦函数的值与周期                          hw3.py，昨天 09:03 
 还没有完成
 
 1. 函数 sinusoid_value，第 14 行
-   sinusoid_value 里还是占位符，所以没有可以测试的内容。
+   占位内容还在（value = ...）。
 
 这是在你自己电脑上的检查，不是正式成绩。课程还会运行隐藏测试（要求相同，输入不
 同），正式成绩可能更低。

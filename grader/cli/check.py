@@ -14,11 +14,11 @@ from grader.cli import arguments, outputs, screen, terminal
 from grader.cli.layout import Line
 from grader.cli.listing import available, named
 from grader.cli.root import Command, Desk, desk, shared_options
-from grader.model import Language, Reading
+from grader.model import Language, Reading, Submission
 from grader.texts import catalog
 
 if TYPE_CHECKING:
-    from grader import submission
+    from grader.reading import attribution
 
 Report = Mapping[str, Any]
 
@@ -67,7 +67,7 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
     needed = arguments.percent(options["fail_under"])
     seed = arguments.seed(options["seed"])
     factor = arguments.factor(options["time_factor"])
-    paths = arguments.paths(files)
+    submitted = _opened(arguments.paths(files), here.language)
     wanted = outputs.Wanted(json=options["json_"], folder=options["out"])
     outputs.refuse_sources(wanted)
     known = available(here)
@@ -84,7 +84,7 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
     )
     # PyTorch loads in the judge's processes while the files are read here.
     with grading.Judge.start(settings) as judge:
-        read = [_understood(path, known, chosen, here.language) for path in paths]
+        read = [_understood(*each, known, chosen, here.language) for each in submitted]
         pairs = [(each.path, one.id) for each in read for one in each.assignments]
         outputs.prepare(wanted, [f"{path}: {id_}" for path, id_ in pairs])
         names = iter(outputs.names(pairs))
@@ -96,6 +96,8 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
             for report in reports:
                 outputs.write(report, next(names), wanted, here)
             codes += [exit_code(report, needed) for report in reports]
+        if here.debug or options["audience"] == "staff":
+            terminal.say(*judge.failures)
     return max(codes)
 
 
@@ -112,25 +114,36 @@ def exit_code(report: Report, needed: Fraction | None) -> int:
     return 0 if report["score"] * 100 >= decided * share else 1
 
 
-def _understood(
-    path: Path, known: Sequence[Assignment], chosen: Sequence[Assignment], language: Language
-) -> Understood:
+def _opened(paths: Sequence[Path], language: Language) -> list[tuple[Path, Submission]]:
     from grader import submission
 
+    return [(path, submission.read(path, language=language)) for path in paths]
+
+
+def _understood(
+    path: Path,
+    opened: Submission,
+    known: Sequence[Assignment],
+    chosen: Sequence[Assignment],
+    language: Language,
+) -> Understood:
+    from grader import submission
+    from grader.reading import attribution
+
     functions = {entry.name for each in known for entry in each.entry_points}
-    reading = submission.understand(submission.read(path), names=functions)
+    reading = submission.understand(opened, names=functions)
     if len(chosen) == 1:
         return Understood(path=path, reading=reading, assignments=tuple(chosen))
     candidates = [_candidate(each) for each in chosen or known]
-    ids = submission.attribute(reading, candidates, language=language)
+    ids = attribution.attribute(reading, candidates, language=language)
     found = tuple(each for each in known if each.id in ids)
     return Understood(path=path, reading=reading, assignments=found)
 
 
-def _candidate(assignment: Assignment) -> "submission.Candidate":
-    from grader import submission
+def _candidate(assignment: Assignment) -> "attribution.Candidate":
+    from grader.reading import attribution
 
-    return submission.Candidate(
+    return attribution.Candidate(
         id=assignment.id,
         entry_points=tuple(entry.name for entry in assignment.entry_points),
         variables=assignment.variables,
@@ -147,13 +160,11 @@ def _screen(
 
 def _shown(graded: Understood, known: Sequence[Assignment]) -> screen.Shown:
     reading = graded.reading
-    defined = reading.definitions
     return screen.Shown(
         file=str(graded.path),
         kind=reading.submission.kind,
         saved=datetime.fromtimestamp(graded.path.stat().st_mtime).astimezone(),
         quotes=_quotes(reading),
-        blanks={name: each.blank for name, each in defined.items() if each.blank is not None},
         absent=tuple(
             (each.id, tuple(entry.name for entry in each.entry_points))
             for each in known

@@ -22,6 +22,7 @@ COLOURS: Final = {
 }
 _WRONG: Final = ("failed", "errored", "not_run")
 _TO_MEND: Final = ("syntax_error", "encoding", "not_a_notebook", "merge_conflict")
+_ABSENCES: Final = ("not_done", "missing_function", "fill_in_variable")
 _MOST: Final = 3
 
 
@@ -71,11 +72,27 @@ def _distinct(reports: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def _said_below(problem: Row, reports: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the criteria tell it anyway: the same sentence, or what is still to do."""
-    rows = [row for report in reports if report["status"] == "graded" for row in lost(report)]
-    if problem["kind"] == "not_done":
-        return any(row["verdict"] == "not_done" for row in rows)
-    return any(row["message"] and _same(row["message"], problem["message"]) for row in rows)
+    """Whether the lost criteria tell it: the same sentence, or why a function is not there."""
+    messages = [
+        row["message"]
+        for report in reports
+        if report["status"] == "graded"
+        for row in lost(report)
+        if row["message"] is not None
+    ]
+    return any(
+        _same(message, problem["message"]) or _is_about(problem, _functions(message))
+        for message in messages
+    )
+
+
+def _functions(message: Row) -> list[str]:
+    """The functions that are not there or not done, when that is why a criterion was lost."""
+    return list(message["args"].get("functions") or ())
+
+
+def _is_about(problem: Row, functions: Sequence[str]) -> bool:
+    return problem["kind"] in _ABSENCES and problem["message"]["args"]["function"] in functions
 
 
 def _same(one: Row, other: Row) -> bool:
@@ -88,8 +105,8 @@ def losses(report: Mapping[str, Any], shown: "Shown", style: "Style") -> list[Li
     wrong = _grouped([row for row in rows if row["verdict"] in _WRONG])
     todo = _grouped([row for row in rows if row["verdict"] == "not_done"])
     return [
-        *_section("wrong", wrong, report["diagnoses"], shown, style),
-        *_section("todo", todo, [], shown, style),
+        *_section("wrong", wrong, report, shown, style),
+        *_section("todo", todo, report, shown, style),
     ]
 
 
@@ -113,7 +130,7 @@ def _grouped(rows: Sequence[Row]) -> list[list[Row]]:
 def _section(
     heading: str,
     groups: Sequence[Sequence[Row]],
-    diagnoses: Sequence[Row],
+    report: Mapping[str, Any],
     shown: "Shown",
     style: "Style",
 ) -> list[str]:
@@ -121,36 +138,53 @@ def _section(
         return []
     rows = ["", style.say(heading)]
     for number, group in enumerate(groups[:_MOST], start=1):
-        rows += ["", *wrap(_heading(group, shown, style), first=f"{number}. ", width=style.width)]
-        rows += _reason(group, shown, style)
-        if number == 1:
-            rows += _diagnosed(diagnoses, style)
+        absences = _absences(group, report)
+        title = _heading(group, absences, shown, style)
+        rows += ["", *wrap(title, first=f"{number}. ", width=style.width)]
+        rows += _reason(group, absences, shown, style)
+        if number == 1 and heading == "wrong":
+            rows += _diagnosed(report["diagnoses"], style)
     return [*rows, *_more(groups, style, indent="")]
 
 
-def _heading(group: Sequence[Row], shown: "Shown", style: "Style") -> str:
-    args = group[0]["message"]["args"] if group[0]["message"] else {}
-    if args.get("functions"):
-        return style.listed([_with_blank(name, shown, style) for name in args["functions"]])
-    return str(group[0]["title"][style.language])
+def _absences(group: Sequence[Row], report: Mapping[str, Any]) -> dict[str, Row | None]:
+    """The functions that this group misses, each with the problem that says why."""
+    message = group[0]["message"]
+    return {
+        name: next((each for each in report["problems"] if _is_about(each, [name])), None)
+        for name in (_functions(message) if message is not None else ())
+    }
 
 
-def _with_blank(function: str, shown: "Shown", style: "Style") -> str:
-    if function not in shown.blanks:
-        return function
-    blank = shown.blanks[function]
-    return places.function(
-        {"function": function, "cell": blank.cell, "line": blank.line}, shown.quotes, style
+def _heading(
+    group: Sequence[Row], absences: Mapping[str, Row | None], shown: "Shown", style: "Style"
+) -> str:
+    if not absences:
+        return str(group[0]["title"][style.language])
+    return style.listed(
+        [
+            places.function({**(problem or {}), "function": name}, shown.quotes, style)
+            for name, problem in absences.items()
+        ]
     )
 
 
-def _reason(group: Sequence[Row], shown: "Shown", style: "Style") -> list[str]:
+def _reason(
+    group: Sequence[Row], absences: Mapping[str, Row | None], shown: "Shown", style: "Style"
+) -> list[str]:
     message = group[0]["message"]
     if message is None:
         return []
+    told = [problem["message"] for problem in absences.values() if problem] or [message]
     rows = _block(message["args"], shown, style)
-    rows += wrap(message[style.language], first="   ", width=style.width)
-    if len(group) > 1 and not message["args"].get("functions"):
+    # Of two numbers, expected and got have said everything.
+    if not (rows and message["code"] == "mismatch.number"):
+        rows += [
+            row
+            for each in told
+            for row in wrap(each[style.language], first="   ", width=style.width)
+        ]
+    if len(group) > 1 and not absences:
         titles = "; ".join(row["title"][style.language] for row in group[1:])
         rows += wrap(style.say("also", titles=titles), first="   ", width=style.width)
     return rows

@@ -27,7 +27,7 @@ def place(at: Mapping[str, Any], speaker: Speaker) -> str:
 def quoted(at: Mapping[str, Any], quotes: Mapping[int, str], speaker: Speaker) -> str:
     """The place, a cell with its first line of code."""
     named = place(at, speaker)
-    quote = at.get("quote") or quotes.get(at.get("cell") or 0)
+    quote = quotes.get(at.get("cell") or 0) or at.get("quote")
     if not (at.get("cell") and quote):
         return named
     return speaker.say("place_quote", place=named, quote=cut(clean(str(quote)), _QUOTE_COLUMNS))

@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.cli import losses, places, staff
 from grader.cli.layout import WIDTH, Line, columns, pad, wrap
-from grader.model import Kind, Language, Place
+from grader.model import Kind, Language
 from grader.texts import catalog
 
 Report = Mapping[str, Any]
@@ -25,7 +25,6 @@ class Shown:
         file: the path as it was typed.
         saved: when the file was last written, local time.
         quotes: the first line of code of each notebook cell.
-        blanks: where the placeholder of each unfinished function stands.
         absent: assignments whose functions the file does not define: (id, functions).
         complete: whether hidden tests ran too (staff edition).
     """
@@ -34,7 +33,6 @@ class Shown:
     kind: Kind
     saved: datetime | None = None
     quotes: Mapping[int, str] = field(default_factory=dict)
-    blanks: Mapping[str, Place] = field(default_factory=dict)
     absent: tuple[tuple[str, tuple[str, ...]], ...] = ()
     complete: bool = False
 
