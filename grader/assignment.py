@@ -315,6 +315,7 @@ def _variables(table: Value, functions: Sequence[str]) -> dict[str, str]:
         if not name.isidentifier():
             value.say("expected a Python name on the left")
         function = variables[name] = value.name()
-        if function and function not in functions:
+        # An entry point without a readable name is a problem of its own.
+        if function and function not in functions and "" not in functions:
             value.say(f"no entry point {shown(function)}{did_you_mean(function, functions)}")
     return variables

@@ -42,16 +42,15 @@ class Value:
         if not isinstance(self.seen, dict):
             self.refuse("a table")
             return {}
-        known = [*required, *optional]
-        for key in self.seen:
-            if key not in known:
-                self.say(f"unknown key {shown(key)}{did_you_mean(key, known)}")
+        table, known = self.seen, [*required, *optional]
+        unknown = {key: did_you_mean(key, known) for key in table if key not in known}
+        for key, guess in unknown.items():
+            self.say(f"unknown key {shown(key)}{guess}")
         for key in required:
-            if key not in self.seen:
+            # A misspelt key is one mistake, not an unknown and a missing key.
+            if key not in table and f"; did you mean {shown(key)}?" not in unknown.values():
                 self.say(f"the key {shown(key)} is missing")
-        return {
-            key: self._at(self._under(key), self.seen[key]) for key in known if key in self.seen
-        }
+        return {key: self._at(self._under(key), table[key]) for key in known if key in table}
 
     def entries(self) -> dict[str, "Value"]:
         """Every key of a table whose keys are free."""
