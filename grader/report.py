@@ -49,8 +49,10 @@ __all__ = [
 Status = Literal["graded", "unreadable", "grader_failed"]
 
 _OUTPUT_CHARACTERS = 64 * 1024
-_DETAIL_CHARACTERS = 16 * 1024
+_DETAIL_CHARACTERS = 32 * 1024
 _SENTENCE_CHARACTERS = 4096
+# Said by the grader alone, without any word or number of a worker.
+_FOR_EVERYONE = rubric.OWN_MESSAGES | {"spent.deaths", "spent.total"}
 # Above this, JSON readers that know only doubles read another number.
 _EXACT_IN_JSON = 2**53
 
@@ -207,11 +209,10 @@ def _criterion(scored: Scored, outcomes: Sequence[Outcome], audience: Audience) 
 def _for_students(scored: Scored, outcomes: Sequence[Outcome]) -> Text | None:
     """The message, unless it may come from a hidden test: then only that one was lost.
 
-    An allow-list: a shown test of this criterion said it, or `rubric` formed it without any
-    word of a worker.
+    An allow-list: a shown test of this criterion said it, or no word of a worker is in it.
     """
     message = scored.message
-    if message is None or message.code in rubric.OWN_MESSAGES:
+    if message is None or message.code in _FOR_EVERYONE:
         return message
     if any(
         each.visibility == "shown"
