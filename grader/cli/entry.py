@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _carried_out(arguments: Sequence[str], spoken: Language) -> int:
     result = root(spoken).main(
-        args=list(arguments), prog_name="grade", standalone_mode=False, obj=spoken
+        args=list(arguments) or ["--help"], prog_name="grade", standalone_mode=False, obj=spoken
     )
     return result if isinstance(result, int) else 0
 

@@ -25,7 +25,7 @@ def choose(arguments: Sequence[str], environ: Mapping[str, str], *, encoding: st
 
 def _typed(arguments: Sequence[str]) -> str:
     typed = ""
-    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=False):
         if word == "--":
             break
         if word == "--lang":

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from grader.cli import terminal
 from grader.cli.layout import columns, pad, wrap
 from grader.errors import UsageProblem
 from grader.model import Language
@@ -131,6 +132,7 @@ class Command(click.Command):
         option = super().get_help_option(ctx)
         if option is not None:
             option.help = _say(ctx, "cli.option.help")
+            option.callback = _print_help
         return option
 
 
@@ -162,6 +164,13 @@ class Root(Command, click.Group):
         for heading, names in (("cli.help.first", FIRST), ("cli.help.staff", STAFF)):
             with formatter.section(_say(ctx, heading)):
                 formatter.write_dl([(name, _say(ctx, f"cli.{name}.short")) for name in names])
+
+
+def _print_help(ctx: click.Context, _param: click.Parameter, value: object) -> None:
+    # Not by click.echo, which takes an ASCII terminal for a mistake and writes UTF-8 to it.
+    if value:
+        terminal.show(ctx.get_help().split("\n"))
+        ctx.exit()
 
 
 def _say(ctx: click.Context, code: str) -> str:
@@ -197,7 +206,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: object) -
         installed = metadata.version("torchgrade")
     except metadata.PackageNotFoundError:  # run from a checkout without an installation
         installed = "(not installed)"
-    click.echo(f"torchgrade {installed}")
+    terminal.show([f"torchgrade {installed}"])
     ctx.exit()
 
 

@@ -75,7 +75,7 @@ def notebook(assignment: Assignment, language: Language) -> str:
 
     template = jupytext.reads(_template(assignment), fmt="py:percent")
     cells = [("markdown", handout(assignment, language).strip())]
-    cells += [(cell.cell_type, cell.source) for cell in template.cells]
+    cells += _joined([(cell.cell_type, cell.source) for cell in template.cells])
     book = {
         "cells": [_cell(kind, text, number) for number, (kind, text) in enumerate(cells, start=1)],
         "metadata": {
@@ -86,6 +86,16 @@ def notebook(assignment: Assignment, language: Language) -> str:
         "nbformat_minor": 5,
     }
     return json.dumps(book, ensure_ascii=False, indent=1) + "\n"
+
+
+def _joined(cells: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The cells; a first one that holds only comments (the marker) goes into the second."""
+    if len(cells) < 2 or cells[0][0] != cells[1][0]:
+        return cells
+    (kind, first), (_, second), *rest = cells
+    if any(line and not line.startswith("#") for line in first.splitlines()):
+        return cells
+    return [(kind, f"{first}\n{second}"), *rest]
 
 
 def _cell(kind: str, text: str, number: int) -> dict[str, Any]:
@@ -136,7 +146,7 @@ def quoted(path: Path) -> str:
 
 
 def _told(made: list[Path], kept: list[Path], here: Desk) -> list[str]:
-    lines = [here.say("cli.start.made", files=[str(path) for path in made])]
-    lines += [here.say("cli.start.kept", file=str(path)) for path in kept]
+    lines = [here.say("cli.start.made", files=[quoted(path) for path in made])]
+    lines += [here.say("cli.start.kept", file=quoted(path)) for path in kept]
     lines += ["", *here.say("cli.start.next").split("\n")]
     return [*lines, f"  grade check {quoted(made[0])}"]
