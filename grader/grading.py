@@ -1,0 +1,335 @@
+"""The front desk: from a reading to its report, with a judge in a process of its own.
+
+Theory of operation. `Judge.start` makes a private folder and starts the judge by exec, which
+starts its own bench of workers; both import torch while this process reads files. One order at a
+time goes down the judge's stdin, outcomes come back as they are found. The planned tests come
+first, so that whatever is missing when the judge is gone was `not_run`. This process scores,
+builds the report, and removes the folder; it never imports torch and never runs student code.
+Whatever goes wrong on our side becomes a `grader_failed` report here, in `Judge.grade`, and
+nowhere else.
+"""
+
+import contextlib
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from grader import report, rubric, submission
+from grader.assignment import Assignment
+from grader.errors import GraderError
+from grader.model import Audience, Outcome, Planned, Problem, Reading, Scored
+from grader.reading import attribution
+from grader.sandbox import launch
+from grader.suite import messages
+from grader.suite.messages import Broken, Order, Verdicts
+
+SandboxChoice = Literal["auto", "full", "portable"]
+# A judge that is silent for longer than its limits explain is given up: a bound for suites that
+# hang, generous because a first `import torch` can take a minute.
+PATIENCE_S, PATIENCE_FACTOR = 180.0, 20.0
+END_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to grade; the defaults are those of `grade check`."""
+
+    seed: int = 0
+    sandbox: SandboxChoice = "auto"
+    time_factor: float = 3.0
+    audience: Audience = "student"
+
+
+@dataclass(slots=True, kw_only=True)
+class Judge:
+    """Grades readings one after the other. A context manager: processes end with it."""
+
+    settings: Settings
+    failures: list[str] = field(default_factory=list)
+    _folder: Path | None = None
+    _process: "subprocess.Popen[bytes] | None" = None
+    _faulty_on_reference: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, settings: Settings) -> "Judge":
+        """A judge whose processes are starting; torch loads while the caller goes on."""
+        judge = cls(settings=settings)
+        judge._launch()
+        return judge
+
+    def __enter__(self) -> "Judge":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def grade(self, reading: Reading, assignment: Assignment) -> dict[str, Any]:
+        """The report of one file for one assignment, in the view of the settings' audience."""
+        started, began = datetime.now(UTC), time.monotonic()
+        verdicts: Verdicts | Broken | None = None
+        problems = (*reading.problems, *_missing(reading, assignment))
+        if reading.source is not None:
+            verdicts = self._verdicts(_order(reading, assignment, self.settings), assignment)
+        if isinstance(verdicts, Broken):
+            self.failures.append(verdicts.detail)
+        run = _run(started, time.monotonic() - began, self.settings.seed, verdicts)
+        return _report(reading, assignment, verdicts, run, problems, self.settings.audience)
+
+    def close(self) -> None:
+        """End the judge, its workers, and their folder. Idempotent."""
+        process, self._process = self._process, None
+        if process is not None:
+            _end(process)
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    # --- the judge's process --------------------------------------------------------------
+
+    def _launch(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="torchgrade-")).resolve()
+        for name in ("judge", "bench"):
+            (self._folder / name).mkdir(mode=0o700)
+        program = (
+            "from grader.suite.judge import main;"
+            f" main({str(self._folder)!r}, {self.settings.sandbox!r})"
+        )
+        with (self._folder / "stderr").open("wb") as stderr:
+            self._process = subprocess.Popen(
+                launch.command(program),
+                cwd=self._folder / "judge",
+                env=launch.environment(self._folder),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                # Ctrl-C is for the front desk alone.
+                **launch.own_group(),
+            )
+
+    def _verdicts(self, order: Order, assignment: Assignment) -> Verdicts | Broken:
+        """What the judge says; what errs on the reference, too, is the suite's fault."""
+        verdicts = self._judge(order)
+        if isinstance(verdicts, Broken):
+            return verdicts
+        errored = {each.test for each in verdicts.outcomes if each.verdict == "errored"}
+        faulty = errored and errored & self._faulty(order, assignment)
+        if faulty:
+            return Broken(
+                kind="assignment",
+                detail=f"{assignment.id}: fails on the reference, too: {', '.join(sorted(faulty))}",
+            )
+        return verdicts
+
+    def _faulty(self, order: Order, assignment: Assignment) -> frozenset[str]:
+        """The tests that err on the reference."""
+        path = assignment.folder / "reference.py"
+        if not path.is_file():
+            return frozenset()
+        if assignment.id not in self._faulty_on_reference:
+            names = [entry.name for entry in assignment.entry_points]
+            reading = submission.understand(submission.read(path), names=names)
+            seen = self._judge(_order(reading, assignment, self.settings))
+            outcomes = seen.outcomes if isinstance(seen, Verdicts) else ()
+            self._faulty_on_reference[assignment.id] = frozenset(
+                each.test for each in outcomes if each.verdict == "errored"
+            )
+        return self._faulty_on_reference[assignment.id]
+
+    def _judge(self, order: Order) -> Verdicts | Broken:
+        """The verdicts on one order, from a judge that is started again if it has to be."""
+        if self._process is None:
+            self._launch()
+        process = self._process
+        if process is None or process.stdin is None:
+            raise GraderError("the judge has no stdin")
+        patience = PATIENCE_S + PATIENCE_FACTOR * order.limits.total_s
+        alarm = threading.Timer(patience, process.kill)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            process.stdin.write(messages.order_line(order))
+            process.stdin.flush()
+            return self._listen(process)
+        except (OSError, ValueError, KeyError, TypeError, GraderError) as error:
+            detail = f"{error!r}\n{self._last_words()}"
+            self.close()
+            return Broken(kind="grader", detail=detail)
+        finally:
+            alarm.cancel()
+
+    def _listen(self, process: "subprocess.Popen[bytes]") -> Verdicts | Broken:
+        planned: tuple[Planned, ...] = ()
+        outcomes: list[Outcome] = []
+        for message in messages.read_lines(process.stdout):
+            match message["now"]:
+                case "planned":
+                    planned = messages.planned_from(message)
+                case "outcome":
+                    outcomes.append(messages.outcome_from(message))
+                case "done":
+                    return messages.done_from(message, planned, tuple(outcomes))
+                case "broken":
+                    return Broken(kind=message["kind"], detail=str(message["detail"]))
+        raise GraderError("the judge ended without an answer")
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(OSError):
+            if self._folder is not None:
+                return (self._folder / "stderr").read_text("utf-8", "replace")[-4000:]
+        return ""
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End of file ends the judge and its bench; one that does not listen is killed."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        if sys.platform != "win32":
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _order(reading: Reading, assignment: Assignment, settings: Settings) -> Order:
+    if reading.source is None:
+        raise GraderError("nothing to run")
+    names = [entry.name for entry in assignment.entry_points]
+    idle = {*_blank(reading, assignment), *_undefined(reading, assignment)}
+    return Order(
+        folder=str(assignment.folder),
+        source=reading.source,
+        limits=assignment.limits.stretched(settings.time_factor),
+        seed=settings.seed,
+        places={name: reading.definitions[name].place for name in names if name not in idle},
+        skipped=tuple(
+            each.id for each in assignment.criteria if not idle.isdisjoint(each.entry_points)
+        ),
+        diagnose=assignment.hints,
+    )
+
+
+def _blank(reading: Reading, assignment: Assignment) -> tuple[str, ...]:
+    """The entry points that still hold their placeholder."""
+    definitions = (reading.definitions.get(each.name) for each in assignment.entry_points)
+    return tuple(each.name for each in definitions if each is not None and each.blank is not None)
+
+
+def _undefined(reading: Reading, assignment: Assignment) -> tuple[str, ...]:
+    names = (entry.name for entry in assignment.entry_points)
+    return tuple(name for name in names if name not in reading.definitions)
+
+
+def _missing(reading: Reading, assignment: Assignment) -> tuple[Problem, ...]:
+    """What the student should know about functions that are not there."""
+    if reading.unreadable:
+        return ()
+    candidate = attribution.Candidate(
+        id=assignment.id,
+        entry_points=tuple(entry.name for entry in assignment.entry_points),
+        variables=assignment.variables,
+    )
+    filled = attribution.filled_variables(reading, candidate)
+    if filled is not None:
+        return (filled,)
+    if reading.source is None:
+        return ()
+    unfinished = (
+        attribution.not_done(name, reading) for name in _blank(reading, assignment)
+    )
+    return (
+        *(attribution.missing(name, reading) for name in _undefined(reading, assignment)),
+        *(problem for problem in unfinished if problem is not None),
+    )
+
+
+def _run(started: datetime, duration_s: float, seed: int, verdicts: object) -> report.Run:
+    known = verdicts if isinstance(verdicts, Verdicts) else Verdicts()
+    ran = isinstance(verdicts, Verdicts)
+    return report.Run(
+        started_at=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        duration_s=round(duration_s, 3),
+        seed=seed,
+        grader_version=metadata.version("torchgrade"),
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+        torch=known.torch or None,
+        cpu_capability=known.cpu_capability or None,
+        level=known.level if ran else None,
+        layers=known.layers if ran else (),
+        usage=known.usage,
+        output_tail=known.output_tail,
+        dropped_bytes=known.dropped_bytes,
+    )
+
+
+def _report(
+    reading: Reading,
+    assignment: Assignment,
+    verdicts: Verdicts | Broken | None,
+    run: report.Run,
+    problems: tuple[Problem, ...],
+    audience: Audience,
+) -> dict[str, Any]:
+    if isinstance(verdicts, Verdicts):
+        return report.build(
+            assignment=assignment,
+            reading=reading,
+            scored=_scored(reading, assignment, verdicts),
+            outcomes=rubric.complete(verdicts.outcomes, verdicts.planned),
+            run=run,
+            audience=audience,
+            diagnoses=verdicts.diagnoses,
+            problems=(*problems, *verdicts.problems),
+            output=report.Output(
+                text=verdicts.output,
+                truncated=verdicts.dropped_bytes > 0 or verdicts.output_tail != "",
+                before_hidden=verdicts.before_hidden,
+            ),
+        )
+    broken = isinstance(verdicts, Broken)
+    status: report.Status = "grader_failed" if broken else "graded"
+    return report.build(
+        assignment=assignment,
+        reading=reading,
+        scored=() if broken else rubric.nothing_to_test(assignment.criteria),
+        outcomes=(),
+        run=run,
+        audience=audience,
+        problems=problems,
+        status="unreadable" if reading.unreadable else status,
+    )
+
+
+def _scored(
+    reading: Reading, assignment: Assignment, verdicts: Verdicts
+) -> tuple[Scored, ...]:
+    return rubric.score(
+        assignment.criteria,
+        verdicts.outcomes,
+        verdicts.planned,
+        blank=_blank(reading, assignment),
+        missing=_undefined(reading, assignment),
+    )

@@ -1,0 +1,63 @@
+"""How the grader's own child processes are started: nothing inherited, nothing found by chance.
+
+`-P -s` and an environment from nothing keep the current folder, `PYTHON*` and `PYTEST_*`
+variables out; the import path is passed explicitly, so that torch from `pip install --user` is
+found although no user folder is known. The hash seed is a constant, for equal reports.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+# A process that has used several threads of torch hangs after a fork, so the number is set before
+# torch or numpy is imported; and several workers side by side would fight for the cores.
+ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+# What a process cannot do without (Windows), or what chooses how torch computes.
+PASSED_ON = (
+    "SYSTEMROOT",
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "ATEN_CPU_CAPABILITY",
+    "OPENBLAS_CORETYPE",
+    "OPENBLAS_L2_SIZE",
+)
+
+
+def command(program: str) -> list[str]:
+    """The argument list that runs `program` (Python text) with this process's import path."""
+    path = json.dumps([entry for entry in sys.path if entry and Path(entry).is_absolute()])
+    start = f"import sys; sys.path[:] = {path}; {program}"
+    return [sys.executable, "-P", "-s", "-B", "-c", start]
+
+
+def own_group() -> dict[str, Any]:
+    """Arguments of `Popen` that keep the terminal's Ctrl-C from a child."""
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """A clean environment; everything that wants a home or a place for files gets `folder`."""
+    own = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    threads = dict.fromkeys(ONE_THREAD, "1")
+    homes = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR")
+    settings = {
+        "PYTHONHASHSEED": "0",
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "agg",
+        "LC_ALL": "C.UTF-8",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+    return own | threads | dict.fromkeys(homes, str(folder)) | settings

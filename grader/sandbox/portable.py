@@ -1,0 +1,294 @@
+"""Workers without fork (Windows, macOS, and everywhere with `--sandbox portable`).
+
+Theory of operation. Each worker is a process of its own, started by exec with pipes: requests on
+its stdin, answers on its stdout, what it prints on its stderr. It moves both ends of the channel
+to private descriptors before anything of the submission is read. Here threads read the pipes
+(Windows cannot poll them), psutil watches memory and the number of processes, and the judge, as
+the parent, says how the worker died. The first worker starts with the bench, so that torch loads
+in it and in the judge at once; one that is never used is ended with the bench.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import psutil
+
+from grader.model import DeathCause, Limits
+from grader.sandbox import launch
+from grader.sandbox.link import Death, Output
+
+WATCH_S = 0.05
+END_S = 10.0
+CHUNK = 1 << 16
+# Windows reports a crash as an NTSTATUS error code.
+NTSTATUS_ERROR = 0xC0000000
+
+
+class PortableBench:
+    """Starts single-use workers, the first one at once.
+
+    Args:
+        folder: private; each worker gets a folder below it.
+        lifeline: the descriptor of the judge's orders (POSIX: its hang-up ends everything).
+        on_abandoned: what to do then; must not return.
+    """
+
+    level = "reduced"
+    layers = ("process", "watcher")
+
+    def __init__(self, folder: Path, lifeline: int, on_abandoned: Callable[[], None]) -> None:
+        self.folder = folder
+        self.started = 0
+        self.waiting: _Process | None = self._spawn()
+        self.on_abandoned = on_abandoned
+        if sys.platform != "win32":
+            threading.Thread(target=self._watch_lifeline, args=(lifeline,), daemon=True).start()
+
+    def start(self, limits: Limits, output: Output) -> "PortableLink":
+        process = self.waiting or self._spawn()
+        self.waiting = None
+        process.give_limits(limits)
+        return PortableLink(self, process, limits, output)
+
+    def close(self) -> None:
+        if self.waiting is not None:
+            self.waiting.end()
+            self.waiting = None
+
+    def _spawn(self) -> "_Process":
+        self.started += 1
+        home = self.folder / f"worker-{self.started}"
+        home.mkdir(mode=0o700)
+        return _Process(home)
+
+    def _watch_lifeline(self, lifeline: int) -> None:
+        import select
+
+        poller = select.poll()
+        poller.register(lifeline, 0)
+        poller.poll()
+        self.close()
+        self.on_abandoned()
+
+
+class _Process:
+    """A worker process, its threads and its folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        program = "from grader.sandbox.portable_worker import main; main()"
+        self.popen = subprocess.Popen(
+            launch.command(program),
+            cwd=home,
+            env=launch.environment(home),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            **launch.own_group(),
+        )
+        self.outside = psutil.Process(self.popen.pid)
+        self.answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self.prints: queue.Queue[bytes] = queue.Queue(maxsize=256)
+        self.requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        threading.Thread(target=self._write, daemon=True).start()
+        # The threads end with the pipes that they read.
+        for stream, target in (
+            (self.popen.stdout, self.answers.put),
+            (self.popen.stderr, self._keep),
+        ):
+            if stream is not None:
+                reader = threading.Thread(target=_pump, args=(stream.fileno(), target), daemon=True)
+                reader.start()
+
+    def _keep(self, data: bytes) -> None:
+        self.prints.put(data)
+
+    def _write(self) -> None:
+        """Requests, from a thread: a worker that does not read must not block the judge."""
+        while (data := self.requests.get()) is not None and self.popen.stdin is not None:
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(self.popen.stdin.fileno(), view) :]
+            except (OSError, ValueError):
+                return
+
+    def give_limits(self, limits: Limits) -> None:
+        """The first line on stdin: limits that a worker can set on itself."""
+        self.requests.put(json.dumps(asdict(limits)).encode() + b"\n")
+
+    def family(self) -> list[psutil.Process]:
+        try:
+            return [self.outside, *self.outside.children(recursive=True)]
+        except psutil.Error:
+            return []
+
+    def cpu_s(self) -> float:
+        try:
+            used = self.outside.cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(used.user + used.system)
+
+    def end(self) -> int:
+        """Kill the process and what it started; its exit code (negative for a signal)."""
+        family = self.family()
+        for each in reversed(family):
+            with contextlib.suppress(psutil.Error):
+                each.kill()
+        if sys.platform != "win32":
+            # Its own session: catches what lost its parent but stayed in the group.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.popen.pid, signal.SIGKILL)
+        code = self.popen.wait(END_S)
+        self.requests.put(None)
+        if self.popen.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.popen.stdin.close()
+        psutil.wait_procs(family[1:], timeout=END_S)
+        shutil.rmtree(self.home, ignore_errors=True)
+        return code
+
+
+class PortableLink:
+    """One single-use worker behind pipes."""
+
+    def __init__(
+        self, bench: PortableBench, process: _Process, limits: Limits, output: Output
+    ) -> None:
+        self.bench = bench
+        self.process = process
+        self.limits = limits
+        self.output = output
+        self.unread = bytearray()
+        self.closed = False
+        self.idle_rss: int | None = None
+        self.excess: tuple[DeathCause, str] | None = None
+        self.last_cpu_s = 0.0
+        self.peak = 0
+        self.death: Death | None = None
+        self.watch_due = time.monotonic()
+
+    def send(self, data: memoryview, timeout_s: float) -> int | None:
+        self.process.requests.put(bytes(data))
+        return len(data)
+
+    def receive(self, limit: int, timeout_s: float) -> bytes | None:
+        self.drain()
+        if not self.unread and not self.closed:
+            self._take(timeout_s)
+        if self.unread:
+            data = bytes(self.unread[:limit])
+            del self.unread[:limit]
+            return data
+        return b"" if self.closed else None
+
+    def _take(self, timeout_s: float) -> None:
+        try:
+            data = self.process.answers.get(timeout=timeout_s) if timeout_s > 0 else (
+                self.process.answers.get_nowait()
+            )
+        except queue.Empty:
+            self._watch()
+            return
+        self.unread += data
+        self.closed = data == b""
+
+    def _watch(self) -> None:
+        """Memory and processes, at most twenty times a second; a killed worker closes its pipe."""
+        if time.monotonic() < self.watch_due:
+            return
+        self.watch_due = time.monotonic() + WATCH_S
+        family = self.process.family()
+        resident = [_rss(each) for each in family]
+        if self.idle_rss is None:
+            self.idle_rss = max(resident, default=0)
+        # The library's pages are shared by all, so each process is measured above an idle one.
+        self.peak = max(self.peak, sum(max(0, each - self.idle_rss) for each in resident))
+        if len(family) > self.limits.processes:
+            self.excess = ("signal", "processes")
+        elif self.peak > self.limits.memory_mib << 20:
+            self.excess = ("memory", "")
+        if self.excess is not None:
+            self.last_cpu_s = self.cpu_s()
+            with contextlib.suppress(psutil.Error):
+                self.process.outside.kill()
+
+    def cpu_s(self) -> float:
+        self.last_cpu_s = max(self.last_cpu_s, self.process.cpu_s())
+        return self.last_cpu_s
+
+    def drain(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self.output.add(self.process.prints.get_nowait())
+
+    def end(self, cause: DeathCause | None) -> Death:
+        if self.death is None:
+            cpu_s = self.cpu_s()
+            by_itself = _exit_code(self.process.popen, grace_s=0.2 if self.closed else 0.0)
+            code = self.process.end()
+            self.drain()
+            told = self.excess or (_own_death(code) if by_itself is not None else (cause, ""))
+            self.death = Death(
+                cause=told[0], detail=told[1], cpu_s=cpu_s, peak_mib=max(0, self.peak) >> 20
+            )
+        return self.death
+
+
+def _exit_code(popen: "subprocess.Popen[bytes]", *, grace_s: float) -> int | None:
+    """The exit code of a process that ended by itself; closing its pipe may come a little before."""
+    try:
+        return popen.wait(grace_s) if grace_s else popen.poll()
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _own_death(code: int) -> tuple[DeathCause, str]:
+    if code < 0:
+        return ("timeout", "") if -code == _sigxcpu() else ("signal", _signal_name(-code))
+    if code >= NTSTATUS_ERROR:
+        return "signal", f"0x{code:08X}"
+    return "exit", str(code)
+
+
+def _sigxcpu() -> int:
+    return int(getattr(signal, "SIGXCPU", -1))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+def _rss(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+def _pump(descriptor: int, keep: Callable[[bytes], None]) -> None:
+    """Move a pipe into a queue until it ends; the end itself is b""."""
+    while True:
+        try:
+            data = os.read(descriptor, CHUNK)
+        except OSError:
+            data = b""
+        keep(data)
+        if not data:
+            return

@@ -1,0 +1,68 @@
+"""How a spawned worker begins: its channel to private descriptors, its limits, then `worker`.
+
+Runs in the untrusted process, before anything of the submission is read.
+"""
+
+import contextlib
+import json
+import os
+import sys
+
+from grader.sandbox import worker
+
+
+def main() -> None:
+    """Serve the judge on what were stdin and stdout."""
+    reader, writer = os.dup(0), os.dup(1)
+    if sys.platform == "win32":
+        import msvcrt
+
+        for descriptor in (reader, writer):
+            msvcrt.setmode(descriptor, os.O_BINARY)
+    devnull = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(devnull, 0)
+    # What is printed goes where stderr goes: the judge reads it as output.
+    os.dup2(2, 1)
+    os.close(devnull)
+    import torch
+
+    torch.set_num_threads(1)
+    _set_limits(json.loads(_line(reader)))
+    for name in ("grader.sandbox.portable_worker", "__main__"):
+        sys.modules.pop(name, None)
+    sys.modules["__main__"] = type(sys)("__main__")
+    # The place of the lock-down: nothing of the submission has been read yet.
+    try:
+        worker.serve(reader, writer)
+    finally:
+        # No interpreter shutdown: atexit hooks and destructors are student code by now.
+        os._exit(0)
+
+
+def _line(reader: int) -> bytes:
+    data = bytearray()
+    while not data.endswith(b"\n") and (part := os.read(reader, 1)):
+        data += part
+    return bytes(data)
+
+
+def _set_limits(limits: dict[str, float]) -> None:
+    try:
+        import resource
+    except ImportError:
+        # Windows: the watchers outside are all there is.
+        return
+    # What importing torch has used so far is not the submission's.
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = int(used.ru_utime + used.ru_stime + limits["total_s"]) + 2
+    scratch = int(limits["scratch_mib"]) << 20
+    for which, bound in (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_FSIZE, scratch),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, ceiling = resource.getrlimit(which)
+        if ceiling != resource.RLIM_INFINITY:
+            bound = min(bound, ceiling)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(which, (bound, ceiling))

@@ -1,0 +1,400 @@
+"""A session: one submission in its worker, and every exchange with it.
+
+Theory of operation. The judge asks, the worker answers, strictly in turn. Before a request the
+channel must be silent, the answer must carry the request's random id, announce no more bytes than
+a right answer could have, follow the grammar of `wire`, and be followed by silence; anything else
+is `garbled`. One absolute deadline covers an exchange: CPU seconds of the worker, measured from
+outside, and a wall clock as backstop. When a worker dies its parent says why; a replacement loads
+the source again, without the unit that killed the last one, and the remaining calls go on.
+"""
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.errors import GraderError
+from grader.model import (
+    DeathCause,
+    Died,
+    Frame,
+    Json,
+    Limits,
+    Observation,
+    Raised,
+    Returned,
+    Source,
+    Unit,
+    Usage,
+)
+from grader.sandbox import wire
+from grader.sandbox.link import Bench, Death, Link, Output
+
+MOST_DEATHS = 3
+# Wall clock: a loop of sleeps uses no CPU seconds.
+WALL_FACTOR, WALL_LEAST_S = 5.0, 10.0
+TICK_S = 0.05
+HELLO_S = 120.0
+# Room for claims' small values, and for an answer of the wrong size that can still be told.
+SMALLEST_ALLOWANCE = 4096
+
+
+class Spent(Exception):
+    """No more calls to this submission: `reason` is `deaths` or `total`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """What happened while a unit of the source was loaded, the first time it was."""
+
+    unit: Unit
+    observation: Raised | Died
+    is_assert: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Live:
+    """The worker of the moment."""
+
+    link: Link
+    cpu_before: float
+    generation: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """One submission behind the boundary. Loads on the first call; `close` is always due.
+
+    Args:
+        bench: where workers come from.
+        source: what the worker executes.
+        limits: already stretched by the time factor.
+        output: collects what all workers of this submission print.
+    """
+
+    bench: Bench
+    source: Source
+    limits: Limits
+    output: Output
+    troubles: list[Trouble] = field(default_factory=list)
+    _live: _Live | None = None
+    _generation: int = 0
+    _deaths: int = 0
+    _spent_cpu_s: float = 0.0
+    _peak_mib: int = 0
+    _skipped: set[int] = field(default_factory=set)
+    _attempted: set[int] = field(default_factory=set)
+    _handles: int = 0
+    _last_death: DeathCause = "exit"
+
+    def load(self) -> None:
+        """Start a worker and load the source, if none is alive.
+
+        Raises:
+            Spent: when the submission has used up its deaths or its time.
+        """
+        while self._live is None:
+            self._check_budget()
+            self._start()
+            self._load_units()
+
+    def call(
+        self,
+        name: str,
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+        *,
+        allowance: int = SMALLEST_ALLOWANCE,
+    ) -> Observation:
+        """What calling the function `name` of the submission gives.
+
+        Args:
+            allowance: bytes that the answer's tensors may hold in sum.
+        """
+        return self._ask(
+            {"do": "call", "target": wire.Ref(name), "args": tuple(args), "kwargs": dict(kwargs or {})},
+            allowance=allowance,
+            handles=[each for each in (*args, *(kwargs or {}).values())],
+        )
+
+    def new(
+        self, name: str, args: Sequence[object] = (), kwargs: Mapping[str, object] | None = None
+    ) -> tuple[wire.Handle | None, Observation]:
+        """Call `name` and keep what it returns in the worker; the handle stands for it."""
+        self.load()
+        handle = self._next_handle()
+        seen = self._ask(
+            {
+                "do": "call",
+                "target": wire.Ref(name),
+                "args": tuple(args),
+                "kwargs": dict(kwargs or {}),
+                "keep": handle,
+            },
+            allowance=SMALLEST_ALLOWANCE,
+            handles=list(args),
+        )
+        return (handle if isinstance(seen, Returned) else None), seen
+
+    def method(
+        self,
+        handle: wire.Handle,
+        name: str,
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+        *,
+        allowance: int = SMALLEST_ALLOWANCE,
+    ) -> Observation:
+        """What the method `name` of a kept object gives (`__call__` calls the object)."""
+        return self._ask(
+            {
+                "do": "call",
+                "target": handle,
+                "method": name,
+                "args": tuple(args),
+                "kwargs": dict(kwargs or {}),
+            },
+            allowance=allowance,
+            handles=[handle, *args],
+        )
+
+    def keep(self, value: object) -> tuple[wire.Handle | None, Observation]:
+        """Put a value into the worker, to be passed to several calls as the same object."""
+        self.load()
+        handle = self._next_handle()
+        seen = self._ask(
+            {"do": "keep", "handle": handle, "value": value},
+            allowance=SMALLEST_ALLOWANCE,
+            handles=[],
+        )
+        return (handle if isinstance(seen, Returned) else None), seen
+
+    def close(self) -> None:
+        """End the worker. Idempotent."""
+        if self._live is not None:
+            self._bury(None)
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(cpu_s=round(self._spent_cpu_s, 3), peak_memory_mib=self._peak_mib)
+
+    # --- workers ------------------------------------------------------------------------
+
+    def _check_budget(self) -> None:
+        if self._deaths >= MOST_DEATHS:
+            raise Spent("deaths")
+        if self._spent_cpu_s >= self.limits.total_s:
+            raise Spent("total")
+
+    def _start(self) -> None:
+        link = self.bench.start(self.limits, self.output)
+        self._generation += 1
+        self._live = _Live(link=link, cpu_before=0.0, generation=self._generation)
+        # The clock starts when the worker is ready: what the interpreter and torch need to start
+        # is not the student's.
+        seen = self._exchange({"do": "hello"}, limit_s=HELLO_S, allowance=SMALLEST_ALLOWANCE)
+        if not isinstance(seen, Returned):
+            raise GraderError(f"a worker did not start: {seen}")
+        self._live.cpu_before = link.cpu_s()
+
+    def _load_units(self) -> None:
+        """Load what is not skipped; after a death the live worker is gone and the caller retries."""
+        left = self.limits.load_s
+        for index, unit in enumerate(self.source.units):
+            if index in self._skipped or self._live is None:
+                continue
+            before = self._live.link.cpu_s()
+            request = {"do": "load", "text": unit.text, "line": unit.line, "cell": unit.cell}
+            seen = self._exchange(request, limit_s=left, allowance=SMALLEST_ALLOWANCE)
+            match seen:
+                case Died():
+                    self._skipped.add(index)
+                    self.troubles.append(Trouble(unit=unit, observation=seen))
+                    return
+                case Raised():
+                    ended = True
+                    self._note(index, Trouble(unit=unit, observation=seen))
+                case Returned():
+                    ended = self._note_loaded(index, unit, seen)
+            self._attempted.add(index)
+            left = max(0.1, left - (self._live.link.cpu_s() - before))
+            if ended and self.source.kind == "module":
+                return
+
+    def _note_loaded(self, index: int, unit: Unit, seen: Returned) -> bool:
+        """Keep what a unit raised; True when that ended the unit."""
+        told = seen.value if isinstance(seen.value, dict) else {}
+        for failed in told.get("asserts") or []:
+            raised = _raised(failed, "")
+            self._note(index, Trouble(unit=unit, observation=raised, is_assert=True))
+        if told.get("raised") is None:
+            return False
+        self._note(index, Trouble(unit=unit, observation=_raised(told["raised"], seen.stdout)))
+        return True
+
+    def _note(self, index: int, trouble: Trouble) -> None:
+        if index not in self._attempted:
+            self.troubles.append(trouble)
+
+    def _bury(self, cause: DeathCause | None) -> Death:
+        live = self._live
+        if live is None:
+            raise GraderError("no worker to end")
+        death = live.link.end(cause)
+        self._live = None
+        self._spent_cpu_s += max(0.0, death.cpu_s - live.cpu_before)
+        self._peak_mib = max(self._peak_mib, death.peak_mib)
+        return death
+
+    def _next_handle(self) -> wire.Handle:
+        self._handles += 1
+        return wire.Handle(self._generation, self._handles)
+
+    # --- exchanges ------------------------------------------------------------------------
+
+    def _ask(
+        self, request: dict[str, object], *, allowance: int, handles: Sequence[object]
+    ) -> Observation:
+        stale = [
+            each
+            for each in handles
+            if isinstance(each, wire.Handle)
+            and (self._live is None or each.generation != self._live.generation)
+        ]
+        if stale:
+            return Died(cause=self._last_death, detail="stale")
+        self.load()
+        used = self._live.link.cpu_s() - self._live.cpu_before if self._live else 0.0
+        left = self.limits.total_s - self._spent_cpu_s - used
+        if left <= 0:
+            raise Spent("total")
+        return self._exchange(request, limit_s=min(self.limits.call_s, left), allowance=allowance)
+
+    def _exchange(
+        self, request: dict[str, object], *, limit_s: float, allowance: int
+    ) -> Observation:
+        """One request and its answer; a `Died` has already been buried."""
+        live = self._live
+        if live is None:
+            raise GraderError("no worker to ask")
+        call_id = secrets.token_hex(8)
+        frame = wire.pack({"id": call_id, "limit": allowance, **request})
+        clock = _Clock(live.link, limit_s)
+        try:
+            reply = _reply(live.link, frame, clock, allowance)
+            live.link.drain()
+            return _observation(reply, call_id, self.output.take())
+        except wire.Garbled as error:
+            return self._died("garbled", str(error))
+        except _Closed:
+            # The zygote knows whether it died; if it still lives it has closed its channel.
+            return self._died("garbled", "closed its channel")
+        except _Overtime:
+            return self._died("timeout", "")
+
+    def _died(self, cause: DeathCause, detail: str) -> Died:
+        death = self._bury(cause)
+        self._deaths += 1
+        self._last_death = death.cause or cause
+        return Died(
+            cause=self._last_death,
+            detail=detail if self._last_death == "garbled" else death.detail,
+            stdout=self.output.take(),
+        )
+
+
+class _Closed(Exception):
+    """The worker's end of the channel is closed."""
+
+
+class _Overtime(Exception):
+    """The deadline of an exchange has passed."""
+
+
+class _Clock:
+    """One absolute deadline, in CPU seconds of the worker and in wall seconds."""
+
+    def __init__(self, link: Link, limit_s: float) -> None:
+        self.link = link
+        self.limit_s = limit_s
+        self.cpu_at_start = link.cpu_s()
+        self.wall_deadline = time.monotonic() + max(WALL_LEAST_S, WALL_FACTOR * limit_s)
+
+    def tick(self) -> float:
+        """Seconds to wait at most before looking at the clock again.
+
+        Raises:
+            _Overtime: when either time is up.
+        """
+        left = self.wall_deadline - time.monotonic()
+        if left <= 0 or self.link.cpu_s() - self.cpu_at_start > self.limit_s:
+            raise _Overtime
+        return min(TICK_S, left)
+
+
+def _reply(link: Link, frame: bytes, clock: _Clock, allowance: int) -> dict[str, object]:
+    """The answer's message; whatever is not exactly one frame is garbled."""
+    if early := link.receive(1, 0.0):
+        raise wire.Garbled("bytes before the call")
+    if early == b"":
+        raise _Closed
+    _send(link, frame, clock)
+    prefix = _exactly(link, wire.PREFIX.size, clock)
+    header_size, body_size = wire.sizes(prefix, body_limit=allowance)
+    header = _exactly(link, header_size, clock)
+    body = _exactly(link, body_size, clock)
+    if link.receive(1, 0.0):
+        raise wire.Garbled("surplus bytes")
+    return wire.unpack(header, body)
+
+
+def _send(link: Link, frame: bytes, clock: _Clock) -> None:
+    left = memoryview(frame)
+    while left:
+        sent = link.send(left, clock.tick())
+        if sent is None:
+            raise _Closed
+        left = left[sent:]
+
+
+def _exactly(link: Link, count: int, clock: _Clock) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        part = link.receive(min(count - len(data), 1 << 18), clock.tick())
+        if part == b"":
+            raise _Closed
+        data += part or b""
+    return bytes(data)
+
+
+def _observation(reply: dict[str, object], call_id: str, stdout: str) -> Observation:
+    match reply:
+        case {"id": str(seen), "kind": "returned", "value": value, "claims": dict(claims)} if (
+            seen == call_id
+        ):
+            plain: dict[str, Json] = {
+                str(key): word for key, word in claims.items() if isinstance(word, str | bool)
+            }
+            return Returned(value=value, claims=plain, stdout=stdout)
+        case {"id": str(seen), "kind": "raised"} if seen == call_id:
+            return _raised(reply, stdout)
+    raise wire.Garbled("an answer to another call")
+
+
+def _raised(told: object, stdout: str) -> Raised:
+    match told:
+        case {"type": str(type_), "message": str(message), "trace": list(trace)}:
+            frames = tuple(_frame(each) for each in trace[-20:])
+            return Raised(type=type_[:200], message=message[:4000], trace=frames, stdout=stdout)
+    raise wire.Garbled("an exception")
+
+
+def _frame(told: object) -> Frame:
+    match told:
+        case [int(line), int() | None as cell, str(function)] if line > 0:
+            return Frame(line=line, cell=cell, function=function[:100])
+    raise wire.Garbled("a traceback")

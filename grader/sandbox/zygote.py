@@ -1,0 +1,314 @@
+"""The zygote: a clean process that has imported torch once and forks the workers (Linux).
+
+Theory of operation. The judge starts this program by exec, with an environment from nothing, in
+an empty folder, with one end of a SOCK_SEQPACKET pair. It imports torch on one thread, touches
+what a first use would otherwise initialise in every child, freezes the heap so that pages stay
+shared, says `ready`, and then obeys one request at a time:
+
+    judge -> zygote   {"do": "spawn", …limits} + two descriptors (channel, output)
+                      {"do": "end", "cause": …}
+    zygote -> judge   {"now": "ready"} · {"now": "started", "pid": …}
+                      {"now": "dead", "cause": …, "detail": …, "cpu_s": …, "peak_mib": …}
+
+There is at most one worker at a time. Source, calls, results and output never pass through here:
+the next student's worker inherits this memory. The zygote is the worker's parent and the
+subreaper of all its descendants, so it alone knows how the worker died; it watches memory and
+the number of processes, kills, reaps, and empties the scratch folder. When the judge is gone
+(end of file on the socket) it kills what is left and ends.
+
+Nothing secret enters this process: no suite, seed, rubric, path or name.
+"""
+
+import array
+import contextlib
+import ctypes
+import gc
+import json
+import math
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import torch
+
+from grader.sandbox import worker
+
+MESSAGE_LIMIT = 4096
+WATCH_S = 0.05
+# linux/prctl.h
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+# Descriptor numbers in the worker.
+CHANNEL, OUTPUT = 3, 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(control_fd: int, scratch: str) -> None:
+    """Serve the judge on `control_fd` until it closes."""
+    control = socket.socket(fileno=control_fd)
+    torch.set_num_threads(1)
+    _warm()
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    gc.collect()
+    gc.freeze()
+    _send(control, {"now": "ready"})
+    parent = os.getpid()
+    try:
+        while (request := _receive(control)) is not None:
+            message, descriptors = request
+            if message["do"] == "spawn":
+                _attend(control, message, descriptors, Path(scratch))
+    finally:
+        # Also reached when a forked child unwinds by mistake: only the zygote itself cleans up.
+        if os.getpid() == parent:
+            _kill_all(0)
+
+
+def _warm() -> None:
+    """First uses that cost a child a second and the zygote nothing."""
+    weight = torch.ones(4, 4, requires_grad=True)
+    (torch.einsum("ij,jk->ik", weight, weight).sin().sum() + weight.norm()).backward()
+    torch.optim.SGD([weight], lr=0.1).step()
+    torch.view_as_complex(torch.zeros(1, 2)).abs()
+    torch.nn.Embedding(2, 2)(torch.zeros(1, dtype=torch.int64))
+    numpy.random.seed(0)
+
+
+def _attend(
+    control: socket.socket, limits: dict[str, object], descriptors: list[int], scratch: Path
+) -> None:
+    """Fork one worker, watch over it until it is dead, and say how it died."""
+    home = scratch / "worker"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(mode=0o700)
+    idle_kib = _resident_kib(os.getpid())
+    pid = os.fork()
+    if pid == 0:
+        _become_worker(descriptors, limits, home)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    _send(control, {"now": "started", "pid": pid})
+    try:
+        death = _watch(control, pid, _Ceiling.of(limits, idle_kib))
+    finally:
+        _kill_all(pid)
+        shutil.rmtree(home, ignore_errors=True)
+    _send(control, death)
+
+
+def _become_worker(descriptors: list[int], limits: dict[str, object], home: Path) -> None:
+    """In the child: leave everything of the zygote behind, then serve. Never returns."""
+    code = 70
+    try:
+        os.setsid()
+        channel, output = (os.dup2(fd, 100 + k) for k, fd in enumerate(descriptors))
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.dup2(channel, CHANNEL)
+        os.closerange(CHANNEL + 1, 1 << 16)
+        os.chdir(home)
+        for name in ("HOME", "TMPDIR", "MPLCONFIGDIR"):
+            os.environ[name] = str(home)
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        _set_limits(limits)
+        _forget_the_zygote()
+        # The place of the lock-down: everything that it needs is open, and nothing of the
+        # submission has been read yet.
+        worker.serve(CHANNEL, CHANNEL)
+        code = 0
+    except BaseException:  # noqa: BLE001 - whatever it was, the parent must not go on twice
+        traceback.print_exc()
+    finally:
+        # No interpreter shutdown: atexit hooks and destructors are student code by now.
+        os._exit(code)
+
+
+def _set_limits(limits: dict[str, object]) -> None:
+    memory = _virtual_bytes() + _number(limits, "memory_mib") * 2**20
+    seconds = math.ceil(_number(limits, "total_s")) + 1
+    for which, soft, hard in (
+        (resource.RLIMIT_AS, memory, memory),
+        (resource.RLIMIT_CPU, seconds, seconds + 1),
+        (resource.RLIMIT_FSIZE, *[_number(limits, "scratch_mib") * 2**20] * 2),
+        (resource.RLIMIT_NOFILE, 256, 256),
+        (resource.RLIMIT_CORE, 0, 0),
+    ):
+        _, ceiling = resource.getrlimit(which)
+        bound = hard if ceiling == resource.RLIM_INFINITY else min(hard, ceiling)
+        resource.setrlimit(which, (min(int(soft), int(bound)), int(bound)))
+
+
+def _forget_the_zygote() -> None:
+    """Take the zygote's own modules out of the child's reach, and give it an empty `__main__`."""
+    for name in ("grader.sandbox.zygote", "__main__"):
+        sys.modules.pop(name, None)
+    sys.modules["__main__"] = type(sys)("__main__")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ceiling:
+    """What the watcher allows: memory above that of an idle worker, and processes."""
+
+    idle_kib: int
+    extra_kib: int
+    processes: int
+
+    @staticmethod
+    def of(limits: dict[str, object], idle_kib: int) -> "_Ceiling":
+        return _Ceiling(
+            idle_kib=idle_kib,
+            extra_kib=int(_number(limits, "memory_mib")) * 1024,
+            processes=int(_number(limits, "processes")),
+        )
+
+
+def _watch(control: socket.socket, pid: int, ceiling: _Ceiling) -> dict[str, object]:
+    """How the worker died: by itself, by a limit that is watched here, or on the judge's word."""
+    exited = os.pidfd_open(pid)
+    poller = select.poll()
+    poller.register(control, select.POLLIN)
+    poller.register(exited, select.POLLIN)
+    told: tuple[str, str] | None = None
+    try:
+        while told is None:
+            ready = dict(poller.poll(WATCH_S * 1000))
+            if exited in ready:
+                break
+            told = _order(control) if control.fileno() in ready else _excess(ceiling)
+        if told is not None:
+            os.kill(pid, signal.SIGKILL)
+        _, status, used = os.wait4(pid, 0)
+    finally:
+        os.close(exited)
+    # A process that was already ending keeps its own exit status when it is killed.
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    cause, detail = told if told is not None and killed else _own_death(status)
+    return {
+        "now": "dead",
+        "cause": cause,
+        "detail": detail,
+        "cpu_s": round(used.ru_utime + used.ru_stime, 3),
+        "peak_mib": used.ru_maxrss // 1024,
+    }
+
+
+def _order(control: socket.socket) -> tuple[str, str]:
+    """The judge's order to end the worker; its own end counts as one."""
+    request = _receive(control)
+    if request is None:
+        return "orphaned", ""
+    return str(request[0].get("cause", "ended")), ""
+
+
+def _excess(ceiling: _Ceiling) -> tuple[str, str] | None:
+    family = descendants(os.getpid())
+    if len(family) > ceiling.processes:
+        return "signal", "processes"
+    # Pages shared with the zygote count in every process, so each is measured above an idle one.
+    if sum(max(0, _resident_kib(pid) - ceiling.idle_kib) for pid in family) > ceiling.extra_kib:
+        return "memory", ""
+    return None
+
+
+def _own_death(status: int) -> tuple[str, str]:
+    if os.WIFEXITED(status):
+        return "exit", str(os.WEXITSTATUS(status))
+    number = os.WTERMSIG(status)
+    # RLIMIT_CPU speaks through SIGXCPU, and through SIGKILL a second later.
+    if number == signal.SIGXCPU:
+        return "timeout", ""
+    return "signal", signal.Signals(number).name
+
+
+def _kill_all(group: int) -> None:
+    """Kill and reap every descendant; as subreaper, the zygote inherits them all."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
+        for pid in descendants(os.getpid()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def descendants(pid: int) -> list[int]:
+    """Every process below `pid`, from one pass over /proc (not every kernel lists children)."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - runs twenty times a second
+        if entry.isdigit():
+            children.setdefault(_parent_of(entry), []).append(int(entry))
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def _parent_of(entry: str) -> int:
+    try:
+        with open(f"/proc/{entry}/stat", "rb") as stat:  # noqa: PTH123
+            # The name in parentheses may hold anything, so the fields are counted from behind it.
+            return int(stat.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        # It ended while the list was being read.
+        return -1
+
+
+def _resident_kib(pid: int) -> int:
+    """Anonymous and shared memory of a process; file-backed pages (torch itself) are not its own."""
+    total = 0
+    with contextlib.suppress(OSError), Path(f"/proc/{pid}/status").open("rb") as status:
+        for line in status:
+            if line.startswith((b"RssAnon:", b"RssShmem:")):
+                total += int(line.split()[1])
+    return total
+
+
+def _virtual_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_bytes().split()[0])
+    return pages * resource.getpagesize()
+
+
+def _number(limits: dict[str, object], key: str) -> float:
+    value = limits[key]
+    if not isinstance(value, int | float):
+        raise TypeError(key)
+    return value
+
+
+def _send(control: socket.socket, message: dict[str, object]) -> None:
+    # A judge that is gone is noticed at the next read.
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        control.send(json.dumps(message).encode())
+
+
+def _receive(control: socket.socket) -> tuple[dict[str, object], list[int]] | None:
+    data, ancillary, _, _ = control.recvmsg(MESSAGE_LIMIT, socket.CMSG_SPACE(2 * 4))
+    descriptors = array.array("i")
+    for level, kind, payload in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            descriptors.frombytes(payload[: len(payload) - len(payload) % descriptors.itemsize])
+    return (json.loads(data), list(descriptors)) if data else None
+
+
+def _prctl(option: int, value: int) -> None:
+    if _libc.prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")

@@ -1,0 +1,166 @@
+"""Comparing what a submission returned with what is right; used by suites.
+
+Plain tensor arithmetic on float64 copies. `torch.testing.assert_close` would import sympy (half a
+second in a fresh process), and its default tolerances fail right float32 code.
+"""
+
+import math
+
+import torch
+
+from grader.model import Json
+
+SHOWN_DIGITS = 4
+LONGEST_ROW = 8
+
+
+class Mismatch(Exception):
+    """A result that is not the right one: the code and arguments of the sentence that says so.
+
+    Args:
+        code: a sentence of `grader/texts`, or, when `own`, of the assignment's `texts.toml`.
+    """
+
+    def __init__(self, code: str, *, own: bool = False, **args: Json) -> None:
+        super().__init__(code, args)
+        self.code = code
+        self.own = own
+        self.told: dict[str, Json] = args
+
+
+def assert_close(
+    seen: torch.Tensor | float, want: torch.Tensor | float, *, atol: float, rtol: float = 0.0
+) -> None:
+    """Fail unless both agree in shape and value, whatever their dtypes.
+
+    Args:
+        seen: what the submission returned.
+        want: the right values, best in float64.
+        atol: bound on |seen - want|, after both are float64; NaN never agrees.
+        rtol: added to `atol` as rtol * |want|.
+
+    Raises:
+        Mismatch: with the first differing index and both values there.
+    """
+    left, right = _wide(seen), _wide(want)
+    _same_shape(left, right)
+    # Infinities agree when they are the same; their difference is NaN and says nothing.
+    agree = ((left - right).abs() <= atol + rtol * right.abs()) | (
+        (left == right) & torch.isinf(right)
+    )
+    if not bool(agree.all()):
+        raise _difference(left, right, agree)
+
+
+def assert_equal(seen: torch.Tensor | float, want: torch.Tensor | float) -> None:
+    """Fail unless both have the same shape and exactly the same values (-0.0 equals 0.0).
+
+    Raises:
+        Mismatch: with the first differing index and both values there.
+    """
+    assert_close(seen, want, atol=0.0)
+
+
+def assert_dtype(seen: torch.Tensor, dtype: torch.dtype) -> None:
+    """Fail unless the tensor has this dtype.
+
+    Raises:
+        Mismatch: naming both.
+    """
+    if seen.dtype != dtype:
+        raise Mismatch("mismatch.dtype", expected=_name(dtype), got=_name(seen.dtype))
+
+
+def fail(code: str, **args: Json) -> None:
+    """Fail with a sentence of the assignment's own `texts.toml`.
+
+    Raises:
+        Mismatch: always.
+    """
+    raise Mismatch(code, own=True, **args)
+
+
+def close(seen: torch.Tensor, want: torch.Tensor, *, atol: float, rtol: float = 0.0) -> bool:
+    """Whether `assert_close` would pass."""
+    try:
+        assert_close(seen, want, atol=atol, rtol=rtol)
+    except Mismatch:
+        return False
+    return True
+
+
+def _wide(value: torch.Tensor | float) -> torch.Tensor:
+    tensor = torch.as_tensor(value).detach()
+    return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
+
+
+def _same_shape(left: torch.Tensor, right: torch.Tensor) -> None:
+    if left.shape != right.shape:
+        raise Mismatch("mismatch.shape", expected=shape_text(right), got=shape_text(left))
+
+
+def _difference(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor) -> Mismatch:
+    if left.ndim == 0:
+        want, seen = _distinct(right, left)
+        return Mismatch("mismatch.number", expected=want, got=seen)
+    # The first in row-major order: argmin over bytes finds the first False.
+    flat = int(agree.reshape(-1).to(torch.uint8).argmin())
+    index = [int(each) for each in torch.unravel_index(torch.tensor(flat), agree.shape)]
+    want, seen = _distinct(right[tuple(index)], left[tuple(index)])
+    return Mismatch(
+        "mismatch.values",
+        index=f"[{', '.join(map(str, index))}]",
+        expected_there=want,
+        got_there=seen,
+        expected=_row(right, index),
+        got=_row(left, index),
+        wrong=int((~agree).sum()),
+        total=agree.numel(),
+    )
+
+
+def _distinct(right: torch.Tensor, left: torch.Tensor) -> tuple[str, str]:
+    """Both numbers with as many digits as it takes to see that they differ."""
+    for digits in range(SHOWN_DIGITS, 18):
+        want, seen = number_text(right.item(), digits), number_text(left.item(), digits)
+        if want != seen:
+            break
+    return want, seen
+
+
+def number_text(value: complex, digits: int = SHOWN_DIGITS) -> str:
+    """A number with so many significant digits, as Python would write it."""
+    if isinstance(value, complex):
+        return f"{value.real:.{digits}g}{value.imag:+.{digits}g}j"
+    if value == 0:
+        return "0.0"
+    text = f"{value:.{digits}g}"
+    return text if "e" in text or "." in text or not math.isfinite(value) else text + ".0"
+
+
+def shape_text(tensor: torch.Tensor) -> str:
+    return f"({', '.join(map(str, tensor.shape))}{',' if tensor.ndim == 1 else ''})"
+
+
+def _row(tensor: torch.Tensor, index: list[int]) -> str:
+    """All of a small tensor, else the row of the last axis in which the difference lies."""
+    if tensor.numel() <= LONGEST_ROW:
+        return _nested(tensor)
+    row = tensor[tuple(index[:-1])]
+    start = max(0, min(index[-1] - LONGEST_ROW // 2, row.numel() - LONGEST_ROW))
+    stop = min(row.numel(), start + LONGEST_ROW)
+    numbers = [number_text(each) for each in row[start:stop].tolist()]
+    before, after = ["..."] * (start > 0), ["..."] * (stop < row.numel())
+    where = ", ".join([*map(str, index[:-1]), ":"])
+    prefix = f"[{where}] = " if tensor.ndim > 1 else ""
+    return f"{prefix}[{', '.join([*before, *numbers, *after])}]"
+
+
+def _nested(tensor: torch.Tensor) -> str:
+    if tensor.ndim == 0:
+        return number_text(tensor.item())
+    return f"[{', '.join(_nested(each) for each in tensor)}]"
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

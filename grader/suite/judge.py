@@ -1,0 +1,395 @@
+"""The judge: a process that runs suites against submissions and tells the outcomes.
+
+Theory of operation. The front desk starts this program by exec, in an empty private folder and
+with an environment from nothing. Orders come in on stdin, one JSON line each; answers go out on
+a private copy of stdout (`messages`). The judge starts a bench of workers of its own (a zygote, or
+the portable way), so that torch loads in both at once. It calls `pytest.main` once per assignment:
+the suite is collected once, and `pytest_runtestloop` takes orders, one submission after the other,
+until one comes for another assignment. Student code never enters this process, only numbers do;
+nothing beside the submission is ever looked at. On end of file the judge ends, and with it the
+workers.
+"""
+
+import os
+import shutil
+import tempfile
+import tomllib
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.assignment import Assignment
+from grader.assignment import load as load_assignment
+from grader.claims import clean
+from grader.errors import AssignmentError, GraderError
+from grader.model import Died, Json, Outcome, Place, Planned, Problem, Raised, Text
+from grader.sandbox.link import Bench, Output
+from grader.sandbox.session import Session, Trouble
+from grader.suite import messages, plugin
+from grader.suite.messages import Order, Verdicts
+from grader.suite.outcomes import Reasons, worst
+from grader.suite.student import Student
+from grader.texts import catalog
+
+_OFF = (
+    "cacheprovider capture debugging doctest faulthandler junitxml logging pastebin setuponly"
+    " setupplan stepwise terminal tmpdir unittest warnings subtests"
+).split()
+
+
+def main(folder: str, sandbox: str) -> None:
+    """Judge the orders on stdin until it closes.
+
+    Args:
+        folder: empty and private; workers get a folder below it.
+        sandbox: `auto` or `portable`.
+    """
+    orders, answers = os.dup(0), os.dup(1)
+    # Whatever prints here by mistake must not look like an answer.
+    os.dup2(2, 1)
+    torch.set_num_threads(1)
+    tell = _teller(answers)
+
+    def abandoned() -> None:
+        # Nobody waits for the verdicts: the bench ends with this process, the folder with it.
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(4)
+
+    bench = open_bench(sandbox, Path(folder) / "bench", orders, abandoned)
+    queue = _Queue(orders)
+    try:
+        while (order := queue.peek()) is not None:
+            _judge_assignment(order.folder, bench, queue, tell)
+    except BaseException as error:  # noqa: BLE001 - the last words of this process
+        tell({"now": "broken", "kind": "grader", "detail": _last_words(error)})
+    finally:
+        bench.close()
+
+
+def open_bench(
+    sandbox: str, folder: Path, lifeline: int, on_abandoned: Callable[[], None]
+) -> Bench:
+    """The way to get workers on this platform."""
+    from grader.sandbox import forked, portable
+
+    if sandbox != "portable" and forked.available():
+        return forked.ForkedBench(folder, lifeline, on_abandoned)
+    return portable.PortableBench(folder, lifeline, on_abandoned)
+
+
+def _last_words(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))[-4000:]
+
+
+def _teller(answers: int) -> Callable[[Mapping[str, object]], None]:
+    def tell(message: Mapping[str, object]) -> None:
+        data = memoryview(messages.line(message))
+        while data:
+            data = data[os.write(answers, data) :]
+
+    return tell
+
+
+class _Queue:
+    """Orders as they come; one may be looked at before it is taken."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.stream = os.fdopen(descriptor, "rb", buffering=0)
+        self.next: Order | None = None
+
+    def peek(self) -> Order | None:
+        if self.next is None and (data := self._line()):
+            self.next = messages.order_from(data)
+        return self.next
+
+    def take(self) -> Order | None:
+        order, self.next = self.peek(), None
+        return order
+
+    def _line(self) -> bytes:
+        # Unbuffered, so that poll on the descriptor tells the truth; a line comes in few reads.
+        data = bytearray()
+        while not data.endswith(b"\n"):
+            part = self.stream.read(1 << 20)
+            if not part:
+                return b""
+            data += part
+        return bytes(data)
+
+
+def _judge_assignment(
+    folder: str, bench: Bench, queue: _Queue, tell: Callable[[Mapping[str, object]], None]
+) -> None:
+    """Collect the suite once and judge all orders in a row that are for this assignment."""
+    try:
+        assignment = load_assignment(Path(folder))
+        driver = Driver(assignment, bench, queue, tell)
+        with tempfile.TemporaryDirectory(prefix="judge-") as private:
+            code = pytest.main(_arguments(assignment, Path(private)), plugins=[plugin, driver])
+        if driver.error is not None:
+            raise driver.error
+        if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            reason = driver.collect_errors or f"pytest ended with {code!r}"
+            raise AssignmentError(f"{assignment.id}: the suite cannot be run: {reason}")
+    except AssignmentError as error:
+        queue.take()
+        tell({"now": "broken", "kind": "assignment", "detail": str(error)})
+    except GraderError as error:
+        queue.take()
+        tell({"now": "broken", "kind": "grader", "detail": _last_words(error)})
+
+
+def _arguments(assignment: Assignment, private: Path) -> list[str]:
+    """pytest's arguments: an ini file of our own, nothing found by searching."""
+    suite = assignment.folder / "suite"
+    ini = private / "judge.ini"
+    ini.write_text("[pytest]\n", "utf-8")
+    files = sorted(suite.glob("test_*.py"), key=lambda each: ("hidden" in each.name, each.name))
+    if not files:
+        raise AssignmentError(f"{assignment.id}: there is no test_*.py in {suite.name}/")
+    return [
+        *(str(file) for file in files),
+        f"-c{ini}",
+        f"--rootdir={suite}",
+        f"--confcutdir={suite}",
+        "--import-mode=importlib",
+        "--assert=plain",
+        "--strict-markers",
+        *(f"-pno:{name}" for name in _OFF),
+    ]
+
+
+class Driver:
+    """Drives one collected suite over the submissions that are ordered."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        bench: Bench,
+        queue: _Queue,
+        tell: Callable[[Mapping[str, object]], None],
+    ) -> None:
+        self.assignment = assignment
+        self.bench = bench
+        self.queue = queue
+        self.tell = tell
+        self.error: AssignmentError | GraderError | None = None
+        self.collect_errors = ""
+        self.run: _Run | None = None
+        self.desk = plugin.Desk(
+            assignment=assignment.id,
+            entry_points={entry.name: entry for entry in assignment.entry_points},
+        )
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[plugin.DESK] = self.desk
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.collect_errors += f"{report.nodeid}: {report.longreprtext}\n"
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        # Shown tests first: from the first hidden call on, nothing the worker says is shown.
+        items.sort(key=lambda item: plugin.visibility_of(item) == "hidden")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise pytest.UsageError("the suite cannot be collected")
+        try:
+            planned = _planned(self.assignment, session.items)
+            while (order := self.queue.peek()) and order.folder == str(self.assignment.folder):
+                self._judge(order, session.items, planned)
+                # Taken only when it has been answered: a failure above answers it as broken.
+                self.queue.take()
+        except (AssignmentError, GraderError) as error:
+            self.error = error
+        return True
+
+    def _judge(
+        self, order: Order, items: list[pytest.Item], planned: tuple[Planned, ...]
+    ) -> None:
+        self.tell({"now": "planned", "tests": [asdict(each) for each in planned]})
+        output = Output(order.limits.output_kib)
+        session = Session(
+            bench=self.bench, source=order.source, limits=order.limits, output=output
+        )
+        self.desk.session, self.desk.seed = session, order.seed
+        self.run = _Run(Reasons(self._own_text, order.places), session)
+        try:
+            self._run_items(order, items, planned)
+        finally:
+            session.close()
+            self.desk.session = None
+        if self.run.error is not None:
+            raise self.run.error
+        self.tell({"now": "done", "verdicts": _verdicts(self.run, session, self.bench)})
+
+    def _run_items(
+        self, order: Order, items: list[pytest.Item], planned: tuple[Planned, ...]
+    ) -> None:
+        pairs = [
+            (item, plan)
+            for item, plan in zip(items, planned, strict=True)
+            if plan.criterion not in order.skipped
+        ]
+        for position, (item, plan) in enumerate(pairs):
+            following = pairs[position + 1][0] if position + 1 < len(pairs) else None
+            outcome = self._run_item(item, plan, following)
+            self.tell({"now": "outcome", "outcome": asdict(outcome)})
+            if self.run is None or self.run.error is not None:
+                return
+
+    def _run_item(
+        self, item: pytest.Item, plan: Planned, following: pytest.Item | None
+    ) -> Outcome:
+        run = self.run
+        if run is None:
+            raise GraderError("no run")
+        if plan.visibility == "hidden":
+            run.close_the_shown_part()
+        run.begin(plan)
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        return worst(run.phases)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> pytest.TestReport:
+        """A bare report: rendering a traceback with its tensors costs more than the test."""
+        error = call.excinfo.value if call.excinfo is not None else None
+        if self.run is not None:
+            self.run.add(item, error, self.desk.students.get(item.name))
+        return pytest.TestReport(
+            nodeid=item.nodeid,
+            location=item.location,
+            keywords={},
+            outcome="passed" if error is None else "failed",
+            longrepr=None,
+            when=call.when,
+        )
+
+    def _own_text(self, code: str, args: Mapping[str, Json]) -> Text:
+        return own_text(self.assignment, code, args)
+
+
+def own_text(assignment: Assignment, code: str, args: Mapping[str, Json]) -> Text:
+    """A sentence of the assignment's `texts.toml`.
+
+    Raises:
+        AssignmentError: when it has none with this code in English.
+    """
+    path = assignment.folder / "texts.toml"
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+        english = str(tables["en"][code]).format(**args)
+        chinese = str(tables.get("zh", {}).get(code, tables["en"][code])).format(**args)
+    except (OSError, ValueError, KeyError, IndexError) as error:
+        raise AssignmentError(f"{assignment.id}/texts.toml: [en] {code}: {error!r}") from error
+    return Text(code=f"{assignment.id}.{code}", args=args, en=english, zh=chinese)
+
+
+def _planned(assignment: Assignment, items: list[pytest.Item]) -> tuple[Planned, ...]:
+    known = {criterion.id for criterion in assignment.criteria}
+    planned, problems = [], []
+    for item in items:
+        criterion = plugin.criterion_of(item)
+        if criterion not in known:
+            problems.append(f"{item.nodeid}: rubric.toml has no criterion {criterion!r}")
+        if item.get_closest_marker("skip") or item.get_closest_marker("xfail"):
+            problems.append(f"{item.nodeid}: a suite may not skip or expect failures")
+        planned.append(
+            Planned(test=item.name, criterion=criterion, visibility=plugin.visibility_of(item))
+        )
+    if problems:
+        raise AssignmentError(*problems)
+    return tuple(planned)
+
+
+class _Run:
+    """What is known so far of the submission on the desk."""
+
+    def __init__(self, reasons: Reasons, session: Session) -> None:
+        self.reasons = reasons
+        self.session = session
+        self.phases: list[Outcome] = []
+        self.plan: Planned | None = None
+        self.error: AssignmentError | GraderError | None = None
+        self.before_hidden: int | None = None
+
+    def begin(self, plan: Planned) -> None:
+        self.plan, self.phases = plan, []
+
+    def add(self, item: pytest.Item, error: BaseException | None, student: Student | None) -> None:
+        if self.plan is None:
+            raise GraderError("a report without a test")
+        if isinstance(error, AssignmentError | GraderError):
+            self.error = self.error or error
+        try:
+            self.phases.append(self.reasons.outcome(self.plan, item, error, student))
+        except AssignmentError as problem:
+            self.error = self.error or problem
+            self.phases.append(self.reasons.outcome(self.plan, item, problem, student))
+
+    def close_the_shown_part(self) -> None:
+        if self.before_hidden is None:
+            self.before_hidden = len(self.session.output.printed().head)
+
+
+def _verdicts(run: _Run, session: Session, bench: Bench) -> dict[str, object]:
+    """The part of `Verdicts` that is known at the end, as JSON."""
+    run.close_the_shown_part()
+    printed = session.output.printed()
+    verdicts = asdict(
+        Verdicts(
+            problems=tuple(_problem(each) for each in session.troubles),
+            output=printed.head,
+            output_tail=printed.tail,
+            before_hidden=run.before_hidden or 0,
+            dropped_bytes=printed.dropped_bytes,
+            usage=session.usage,
+            level=bench.level,
+            layers=bench.layers,
+            torch=torch.__version__,
+            cpu_capability=torch.backends.cpu.get_cpu_capability(),
+        )
+    )
+    del verdicts["planned"], verdicts["outcomes"]
+    return verdicts
+
+
+def _problem(trouble: Trouble) -> Problem:
+    """What happened while the source was loaded, at its place in the student's own file."""
+    unit, seen = trouble.unit, trouble.observation
+    line = unit.line
+    match seen:
+        case Raised():
+            frame = next((each for each in seen.trace if each.cell == unit.cell), None)
+            line = frame.line if frame else line
+            kind = _kind_of(seen, is_assert=trouble.is_assert)
+            args: dict[str, Json] = {
+                "type": clean(seen.type, 100),
+                "message": clean(seen.message, 600),
+            }
+        case Died():
+            kind = seen.cause
+            args = {}
+    quote = unit.text.split("\n")[line - unit.line : line - unit.line + 1]
+    where = "cell" if unit.cell is not None else "file"
+    return Problem(
+        kind=kind,
+        message=catalog.text(f"problem.{where}.{kind}", **args),
+        place=Place(line=line, cell=unit.cell, quote=(quote or [""])[0].strip()[:120]),
+    )
+
+
+def _kind_of(seen: Raised, *, is_assert: bool) -> str:
+    if is_assert:
+        return "assertion"
+    if seen.type in ("ImportError", "ModuleNotFoundError"):
+        return "import_error"
+    return "memory" if seen.type == "MemoryError" else "raised"

@@ -1,0 +1,155 @@
+"""What passes between the front desk and the judge: one JSON object a line, either way.
+
+    front desk -> judge   an `Order`
+    judge -> front desk   {"now": "planned", …} · {"now": "outcome", …} … · {"now": "done", …}
+                          or {"now": "broken", "kind": "assignment" | "grader", "detail": …}
+
+Both ends are ours and trusted; what student code said is inside texts, escaped and capped before
+it is written. Imports neither torch nor pytest, because the front desk reads this, too.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import IO, Any, Literal
+
+from grader.model import (
+    Diagnosis,
+    Json,
+    Limits,
+    Outcome,
+    Place,
+    Planned,
+    Problem,
+    Source,
+    Text,
+    Unit,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One submission to be judged for one assignment.
+
+    Args:
+        folder: of the assignment.
+        places: where each entry point is defined, for messages.
+        skipped: criteria whose tests need not run (their function is blank or missing).
+    """
+
+    folder: str
+    source: Source
+    limits: Limits
+    seed: int
+    places: Mapping[str, Place] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+    diagnose: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """Everything that the judge found out about one submission.
+
+    Args:
+        output: the head of what was printed; the first `before_hidden` characters of it came
+            before the first call of a hidden test.
+    """
+
+    planned: tuple[Planned, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
+    output: str = ""
+    output_tail: str = ""
+    before_hidden: int = 0
+    dropped_bytes: int = 0
+    usage: Usage = Usage()
+    level: str = "reduced"
+    layers: tuple[str, ...] = ()
+    torch: str = ""
+    cpu_capability: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """No verdicts: the course's files or the grader itself are at fault."""
+
+    kind: Literal["assignment", "grader"]
+    detail: str
+
+
+def line(message: Mapping[str, object]) -> bytes:
+    """The line that carries a message."""
+    return json.dumps(message, allow_nan=False).encode("ascii") + b"\n"
+
+
+def read_lines(stream: IO[bytes] | None) -> Iterator[dict[str, Any]]:
+    """The messages of a stream, until it ends."""
+    for data in stream or ():
+        yield json.loads(data)
+
+
+def order_line(order: Order) -> bytes:
+    return line(asdict(order))
+
+
+def order_from(data: bytes) -> Order:
+    raw: dict[str, Any] = json.loads(data)
+    source = raw["source"]
+    return Order(
+        folder=raw["folder"],
+        source=Source(kind=source["kind"], units=tuple(Unit(**unit) for unit in source["units"])),
+        limits=Limits(**raw["limits"]),
+        seed=raw["seed"],
+        places={name: Place(**place) for name, place in raw["places"].items()},
+        skipped=tuple(raw["skipped"]),
+        diagnose=raw["diagnose"],
+    )
+
+
+def planned_from(raw: Mapping[str, Any]) -> tuple[Planned, ...]:
+    return tuple(Planned(**each) for each in raw["tests"])
+
+
+def outcome_from(raw: Mapping[str, Any]) -> Outcome:
+    return Outcome(**{**raw["outcome"], "message": text_from(raw["outcome"]["message"])})
+
+
+def done_from(
+    raw: Mapping[str, Any], planned: tuple[Planned, ...], outcomes: tuple[Outcome, ...]
+) -> Verdicts:
+    """The verdicts of one submission, from its last message and those before it."""
+    verdicts = dict(raw["verdicts"])
+    return Verdicts(
+        **{
+            **verdicts,
+            "planned": planned,
+            "outcomes": outcomes,
+            "problems": tuple(_problem_from(each) for each in verdicts["problems"]),
+            "diagnoses": tuple(_diagnosis_from(each) for each in verdicts["diagnoses"]),
+            "usage": Usage(**verdicts["usage"]),
+            "layers": tuple(verdicts["layers"]),
+        }
+    )
+
+
+def text_from(raw: Mapping[str, Any] | None) -> Text | None:
+    return None if raw is None else Text(**raw)
+
+
+def _problem_from(raw: Mapping[str, Any]) -> Problem:
+    return Problem(
+        kind=raw["kind"], message=Text(**raw["message"]), place=Place(**raw["place"])
+    )
+
+
+def _diagnosis_from(raw: Mapping[str, Any]) -> Diagnosis:
+    return Diagnosis(id=raw["id"], title=Text(**raw["title"]), hint=Text(**raw["hint"]))
+
+
+def place_args(place: Place | None) -> dict[str, Json]:
+    """A place as arguments of a text."""
+    if place is None:
+        return {}
+    return {"line": place.line, "cell": place.cell, "quote": place.quote}

@@ -1,0 +1,123 @@
+"""The pytest plugin of suites: `student`, `rng`, `shown`, and the marker `criterion`.
+
+Imports nothing heavy: as an installed plugin it is loaded into every pytest run around it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.errors import AssignmentError, GraderError
+from grader.model import EntryPoint, Visibility
+
+if TYPE_CHECKING:
+    import torch
+
+    from grader.sandbox.session import Session
+    from grader.suite.rng import Rng
+    from grader.suite.student import Student
+
+
+@dataclass(slots=True, kw_only=True)
+class Desk:
+    """What the tests of the moment work on; the judge lays a new session on it."""
+
+    assignment: str
+    entry_points: dict[str, EntryPoint]
+    seed: int = 0
+    session: Session | None = None
+    students: dict[str, Student] = field(default_factory=dict)
+
+
+DESK = pytest.StashKey[Desk]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "criterion(id): the criterion that this test decides")
+
+
+@pytest.fixture
+def student(request: pytest.FixtureRequest) -> Iterator[Student]:
+    """The submission: `student.NAME(...)` calls its function NAME behind the boundary."""
+    from grader.suite.student import Student
+
+    desk = _desk(request)
+    if desk.session is None:
+        raise GraderError("no submission lies on the desk")
+    made = Student(desk.session, desk.entry_points)
+    desk.students[request.node.name] = made
+    yield made
+    desk.students.pop(request.node.name, None)
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> Rng:
+    """Random inputs that depend on seed, assignment, test and parameter alone."""
+    from grader.suite.rng import Rng
+
+    desk = _desk(request)
+    return Rng(desk.seed, desk.assignment, *test_key(request.node))
+
+
+@pytest.fixture(scope="session")
+def shown(request: pytest.FixtureRequest) -> dict[str, torch.Tensor]:
+    """The stored float64 results of the shown tests, by name."""
+    return read_values(Path(request.config.rootpath) / "public_values.json")
+
+
+def read_values(path: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a `public_values.json`, float64.
+
+    Raises:
+        AssignmentError: when the file is missing or a value does not fit its shape.
+    """
+    import torch
+
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+        return {
+            name: torch.tensor(value["values"], dtype=torch.float64).reshape(value["shape"])
+            for name, value in raw.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise AssignmentError(f"{path.name}: {error}") from error
+
+
+def visibility_of(item: pytest.Item) -> Visibility:
+    """Tests of `test_hidden*.py` are hidden, all others shown."""
+    return "hidden" if item.path.name.startswith("test_hidden") else "shown"
+
+
+def criterion_of(item: pytest.Item) -> str:
+    """The criterion that a test decides.
+
+    Raises:
+        AssignmentError: when the test names none.
+    """
+    marker = item.get_closest_marker("criterion")
+    if marker is None or len(marker.args) != 1 or not isinstance(marker.args[0], str):
+        raise AssignmentError(f"{item.nodeid}: needs @pytest.mark.criterion(\"ID\")")
+    return marker.args[0]
+
+
+def test_key(item: pytest.Item) -> tuple[str, str]:
+    """Function name and parameter id of a test: `function[param]` is its id in reports."""
+    function = getattr(item, "originalname", None) or item.name
+    return function, item.name.removeprefix(function)
+
+
+# pytest collects neither this module nor its helpers.
+test_key.__test__ = False  # type: ignore[attr-defined]
+
+
+def _desk(request: pytest.FixtureRequest) -> Desk:
+    desk = request.config.stash.get(DESK, None)
+    if desk is None:
+        raise GraderError("this suite runs under grade, or with --submission FILE")
+    return desk
