@@ -90,6 +90,8 @@ def _several(reports: Sequence[Report], shown: Shown, style: Style) -> list[Line
     for report in reports:
         rows += ["", "", *wrap(f"{report['assignment']['id']}  {_title(report, style)}")]
         rows += _criteria(report, style)
+        if report["status"] == "grader_failed":
+            rows += ["", *wrap(style.say("meaning_failed"), width=style.width)]
         rows += losses.losses(report, shown, style)
         rows += staff.tests(report, style)
     return rows

@@ -8,12 +8,13 @@ from grader.cli.layout import Line, columns, pad, wrap
 if TYPE_CHECKING:
     from grader.cli.screen import Style
 
+_MOST_LINES = 10
 _COLOURS = {"passed": "green", "failed": "red", "errored": "red", "not_run": "yellow"}
 
 
 def tests(report: Mapping[str, Any], style: "Style") -> list[Line | str]:
     """One line per test with its details below, then what the run was; nothing for students."""
-    if report["audience"] != "staff":
+    if report["audience"] != "staff" or not report["tests"]:
         return []
     rows: list[Line | str] = ["", style.say("tests"), ""]
     words = max(columns(style.say(f"status.{verdict}")) for verdict in _COLOURS)
@@ -25,7 +26,9 @@ def tests(report: Mapping[str, Any], style: "Style") -> list[Line | str]:
         rows.append(Line(text=text[0], word=word, colour=_COLOURS[test["verdict"]]))
         rows += text[1:]
         if test["detail"]:
-            rows += wrap(test["detail"], first="      ", rest="      ", width=style.width)
+            detail = wrap(test["detail"], first="      ", rest="      ", width=style.width)
+            # The report has the rest.
+            rows += [*detail[:_MOST_LINES], *(["      ..."] if detail[_MOST_LINES:] else [])]
     return [*rows, "", *_run(report["run"], style)]
 
 
