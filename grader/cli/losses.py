@@ -92,7 +92,7 @@ def _functions(message: Row) -> list[str]:
 
 
 def _is_about(problem: Row, functions: Sequence[str]) -> bool:
-    return problem["kind"] in _ABSENCES and problem["message"]["args"]["function"] in functions
+    return problem["kind"] in _ABSENCES and problem["message"]["args"].get("function") in functions
 
 
 def _same(one: Row, other: Row) -> bool:
