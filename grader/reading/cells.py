@@ -7,8 +7,8 @@ from grader.model import Definition, Problem, Reading, Source, Submission, Unit
 from grader.reading.definitions import Placed, definitions
 from grader.reading.magics import to_python
 from grader.reading.notebook import Cell, cells
-from grader.reading.parsing import Unparsable, line_at, parse
-from grader.reading.shared import defined_twice, look_defined, marker, unreadable
+from grader.reading.parsing import Unparsable, line_at, parse, too_much_code
+from grader.reading.shared import defined_twice, look_defined, marker, much_code, unreadable
 from grader.texts import catalog
 
 _MESSAGES = {"syntax": "cell_syntax_error", "await": "await_cell", "complex": "cell_too_complex"}
@@ -34,6 +34,8 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
     if not code:
         message = catalog.text("reading.no_code_cell")
         return unreadable(submission, Problem(kind="no_code_cell", message=message))
+    if too_much_code("\n".join(cell.text for cell in code)):
+        return unreadable(submission, much_code())
     by_fate = _sorted(found)
     defined = definitions(by_fate.trees)
     return Reading(
@@ -62,7 +64,7 @@ def _sorted(found: tuple[Cell, ...]) -> _Sorted:
             broken.append((cell, tree))
         else:
             units.append(Unit(text=python.text, cell=cell.number))
-            trees.append((tree, cell.text, cell.place))
+            trees.append((tree, cell.text.split("\n"), cell.place))
     return _Sorted(
         units=tuple(units), trees=tuple(trees), broken=tuple(broken), not_run=tuple(not_run)
     )
@@ -105,7 +107,7 @@ def _broken(cell: Cell, error: Unparsable, unread: list[str]) -> Problem:
         code = "cell_syntax_error_names"
     message = catalog.text(
         f"reading.{code}",
-        source=line_at(cell.text, error.line),
+        source=line_at(cell.text.split("\n"), error.line),
         error=error.type,
         reason=error.reason,
         functions=list(here),

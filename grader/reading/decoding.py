@@ -31,7 +31,7 @@ _SIGNATURES = (
     (b"version https://git-lfs.github.com/", "lfs"),
 )
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
-_CONFLICT = re.compile(r"^<{7}(?: .*)?$.*?^={7}$.*?^>{7}(?: .*)?$", re.M | re.S)
+_CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 # Their decoders take time that grows with the square of the text.
 _REFUSED_CODECS = frozenset({"punycode", "idna"})
@@ -79,9 +79,23 @@ def not_source(kind: Kind, what: str) -> Problem:
     )
 
 
-def has_merge_conflict(text: str) -> bool:
-    """Whether the three marks of an unfinished merge stand in the text, in order."""
-    return "<<<<<<<" in text and _CONFLICT.search(text) is not None
+def merge_conflict(text: str) -> Problem | None:
+    """The problem of an unfinished merge, at its first mark, when all three stand in order."""
+    rows = text.split("\n")
+    marks = [(number, row[:7]) for number, row in enumerate(rows, 1) if _is_mark(row)]
+    waiting = iter(mark for _, mark in marks)
+    if not all(mark in waiting for mark in _CONFLICT_MARKS):
+        return None
+    line = next(number for number, mark in marks if mark == _CONFLICT_MARKS[0])
+    return Problem(
+        kind="merge_conflict",
+        message=catalog.text("reading.merge_conflict"),
+        place=Place(line=line, quote=clean(rows[line - 1])),
+    )
+
+
+def _is_mark(row: str) -> bool:
+    return row[:7] in _CONFLICT_MARKS and row[7:8] in ("", " ")
 
 
 def _foreign(content: bytes) -> str | None:
@@ -136,16 +150,4 @@ def _wrong_bytes(line: int) -> Problem:
         kind="encoding",
         message=catalog.text("reading.encoding", line=line),
         place=Place(line=line),
-    )
-
-
-def conflict_problem(text: str) -> Problem:
-    """The problem of an unfinished merge, at its first mark."""
-    line = next(
-        number for number, row in enumerate(text.split("\n"), 1) if row.startswith("<<<<<<<")
-    )
-    return Problem(
-        kind="merge_conflict",
-        message=catalog.text("reading.merge_conflict"),
-        place=Place(line=line, quote=clean(text.split("\n")[line - 1])),
     )

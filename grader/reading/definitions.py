@@ -1,7 +1,7 @@
 """Which names a file defines at top level, where, and whether a function is still a blank."""
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -9,8 +9,11 @@ from grader.model import Definition, Place
 from grader.reading.blanks import placeholder, placeholder_value
 from grader.reading.parsing import line_at
 
-# A tree, the text that its lines number, and how such a line becomes a place.
-Placed: TypeAlias = tuple[ast.Module, str, Callable[[int], Place]]
+# A tree, the lines that it numbers, and how such a line becomes a place.
+Placed: TypeAlias = tuple[ast.Module, Sequence[str], Callable[[int], Place]]
+
+# A name that a file binds a thousand times is not told a thousand places.
+_MOST_EARLIER = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +30,17 @@ class _Binding:
 def definitions(pieces: Iterable[Placed]) -> dict[str, Definition]:
     """The names bound when the pieces run in order; the last definition of a name wins."""
     known: dict[str, Definition] = {}
-    for tree, text, place in pieces:
+    for tree, lines, place in pieces:
         for binding in _bindings(tree.body):
-            _bind(known, binding, text, place)
+            _bind(known, binding, lines, place)
     return known
 
 
 def _bind(
-    known: dict[str, Definition], binding: _Binding, text: str, place: Callable[[int], Place]
+    known: dict[str, Definition],
+    binding: _Binding,
+    lines: Sequence[str],
+    place: Callable[[int], Place],
 ) -> None:
     before = known.pop(binding.name, None)
     if binding.kind is None:
@@ -47,14 +53,16 @@ def _bind(
         name=binding.name,
         kind=binding.kind,
         place=place(binding.line),
-        blank=_blank_place(binding.blank, text, place),
-        earlier=() if before is None else (*before.earlier, before.place),
+        blank=_blank_place(binding.blank, lines, place),
+        earlier=() if before is None else (*before.earlier, before.place)[-_MOST_EARLIER:],
     )
 
 
-def _blank_place(line: int | None, text: str, place: Callable[[int], Place]) -> Place | None:
+def _blank_place(
+    line: int | None, lines: Sequence[str], place: Callable[[int], Place]
+) -> Place | None:
     """The placeholder's place; its quote is the placeholder's own line, in a cell too."""
-    return None if line is None else replace(place(line), quote=line_at(text, line))
+    return None if line is None else replace(place(line), quote=line_at(lines, line))
 
 
 def _bindings(body: list[ast.stmt]) -> Iterator[_Binding]:

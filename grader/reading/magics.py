@@ -16,15 +16,15 @@ _BODY_DOES_NOT_RUN = frozenset(
 )
 _CELL_MAGIC = re.compile(r"\s*%%\s*([\w.]+|!)")
 _ASSIGNED = re.compile(r"(?P<left>[^=<>!'\"#()]+=)\s*(?P<right>!.*|%\s*[A-Za-z].*)")
-_HELP = re.compile(r"[\w.%!*\[\]'\"]+\?{1,2}")
+_HELP = re.compile(r"[\w.*\[\]]+\?{1,2}")
 _TIMED = re.compile(r"%time\s+(?P<code>.+)")
 # Line magics that IPython also takes without the `%`.
 _BARE = re.compile(
     r"(?:autoreload|conda|config|env|load_ext|mamba|matplotlib|pip|pwd|reload_ext|run|time|timeit"
     r"|uv|who|whos)(?:\s+[\w%./-].*)?"
 )
-# How far a logical line is followed; longer ones hold no magic.
-_LOGICAL_LINES = 400
+# How far a line that may be a magic is followed, to see whether it is Python after all.
+_AHEAD = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,17 +53,21 @@ def to_python(text: str) -> Cell:
     return Cell(text=python)
 
 
-def looks_like_magic(line: str) -> bool:
-    """Whether a line that is no Python is a magic, a shell command or a request for help."""
-    code = line.strip()
-    if code.startswith(("%", "!", "?")) or _ASSIGNED.fullmatch(code) or _HELP.fullmatch(code):
-        return True
+def surely_magic(code: str) -> bool:
+    """Whether a logical line begins as no Python can: `%`, `!`, `?`, `x = !ls`, `x?`."""
+    starts = code.startswith(("%", "!", "?"))
+    return starts or bool(_ASSIGNED.fullmatch(code) or _HELP.fullmatch(code))
+
+
+def _perhaps_magic(code: str) -> bool:
+    if not code or code.startswith("#"):
+        return False
     if _BARE.fullmatch(code):
         return True
-    # Bare shell words (`ls`, `cd data`). Imported here: a script never needs it.
+    # Bare shell words (`ls`, `cd data`). Imported here: most files never need it.
     from jupytext.magics import is_magic  # type: ignore[import-untyped]
 
-    return not code.startswith("#") and bool(is_magic(code, "python", True, True))
+    return bool(is_magic(code, "python", True, True))
 
 
 def _cell_magics(lines: list[str]) -> list[tuple[int, str]]:
@@ -90,9 +94,8 @@ def _without_line_magics(lines: list[str]) -> list[str]:
     python = list(lines)
     at = 0
     while at < len(lines):
-        end = _logical_end(lines, at)
-        if not _is_magic_at(lines, at, end):
-            at = end
+        if not _is_magic_at(lines, at):
+            at = _logical_end(lines, at, len(lines)) or len(lines)
             continue
         end = at + 1
         while end < len(lines) and lines[end - 1].endswith("\\"):
@@ -102,9 +105,12 @@ def _without_line_magics(lines: list[str]) -> list[str]:
     return python
 
 
-def _is_magic_at(lines: list[str], at: int, end: int) -> bool:
-    code = _without_comment(lines[at])
-    if not code.strip() or not looks_like_magic(code):
+def _is_magic_at(lines: list[str], at: int) -> bool:
+    code = lines[at][: _scan(lines[at], 0, "")[2]].strip()
+    if surely_magic(code):
+        return True
+    end = _logical_end(lines, at, at + _AHEAD) if _perhaps_magic(code) else None
+    if end is None:
         return False
     # `ls += [1]` begins like a shell word and is Python.
     logical = "\n".join(lines[at:end]).strip()
@@ -131,18 +137,14 @@ def _replaced(line: str) -> str:
 # --- where a logical line ends ---------------------------------------------------------
 
 
-def _logical_end(lines: list[str], at: int) -> int:
-    """Index after the logical line that begins at `at`: brackets, strings and `\\` go on."""
+def _logical_end(lines: list[str], at: int, limit: int) -> int | None:
+    """Index after the logical line that begins at `at` (brackets, strings and `\\` go on)."""
     depth, quote = 0, ""
-    for end in range(at, min(len(lines), at + _LOGICAL_LINES)):
+    for end in range(at, min(len(lines), limit)):
         depth, quote, _ = _scan(lines[end], depth, quote)
         if depth <= 0 and not quote and not lines[end].endswith("\\"):
             return end + 1
-    return min(len(lines), at + _LOGICAL_LINES)
-
-
-def _without_comment(line: str) -> str:
-    return line[: _scan(line, 0, "")[2]]
+    return None
 
 
 def _scan(line: str, depth: int, quote: str) -> tuple[int, str, int]:

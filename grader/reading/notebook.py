@@ -28,10 +28,10 @@ class Cell:
     kind: Literal["code", "text", "damaged"]
     text: str
     id: str | None = None
+    quote: str | None = None
 
     def place(self, line: int | None = None) -> Place:
-        quote = first_code_line(self.text)
-        return Place(line=line, cell=self.number, cell_id=self.id, quote=quote)
+        return Place(line=line, cell=self.number, cell_id=self.id, quote=self.quote)
 
 
 def cells(content: bytes) -> tuple[Cell, ...] | Problem:
@@ -66,8 +66,9 @@ def _loaded(text: str) -> Mapping[str, object] | Problem:
 
 
 def _not_json(text: str, error: ValueError) -> Problem:
-    if decoding.has_merge_conflict(text):
-        return decoding.conflict_problem(text)
+    conflict = decoding.merge_conflict(text)
+    if conflict is not None:
+        return conflict
     start = text.lstrip()
     if not start.startswith(("{", "[")) and not isinstance(parse(text), Unparsable):
         return decoding.not_source("notebook", "script")
@@ -122,6 +123,7 @@ def _cell(number: int, raw: object) -> Cell:
         number=number,
         kind="damaged" if source is None else _kind(raw),
         text=source or "",
+        quote=first_code_line(source or ""),
         id=clean(raw["id"], 64) or None if isinstance(raw.get("id"), str) else None,
     )
 

@@ -1,13 +1,18 @@
 """Python text to a syntax tree, whatever the text: a failure is a value, never an exception."""
 
 import ast
+import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from grader.model import Place
 
 _QUOTE_CHARS = 120
+# Twenty thousand lines of code; a syntax tree takes about 2 KiB a token.
+_MOST_TOKENS = 200_000
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +94,18 @@ def first_code_line(text: str) -> str | None:
     return clean((code or lines)[0]) if lines else None
 
 
-def line_at(text: str, line: int) -> str:
+def line_at(lines: Sequence[str], line: int) -> str:
     """The text of a 1-based line, without its indentation; empty outside the text."""
-    lines = text.split("\n")
     return clean(lines[line - 1].expandtabs()) if 1 <= line <= len(lines) else ""
 
 
-def script_place(text: str, line: int) -> Place:
+def script_place(lines: Sequence[str], line: int) -> Place:
     """A line of a script, with its text as the quote."""
-    return Place(line=line, quote=line_at(text, line) or None)
+    return Place(line=line, quote=line_at(lines, line) or None)
+
+
+def too_much_code(text: str) -> bool:
+    """Whether the tree of a text could take gigabytes; one long string is one token."""
+    if len(text) <= _MOST_TOKENS:
+        return False
+    return sum(1 for _ in _TOKEN.finditer(text)) > _MOST_TOKENS

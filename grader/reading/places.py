@@ -11,7 +11,7 @@ def locate(reading: Reading, *, line: int | None, cell: int | None = None) -> Pl
         found = _cell(reading, cell)
         return found.place(line) if found else Place(line=line, cell=cell)
     text = _script(reading)
-    return script_place(text, line) if line is not None else Place()
+    return script_place(text.split("\n"), line) if line is not None else Place()
 
 
 def code_at(reading: Reading, place: Place) -> str:
@@ -19,9 +19,9 @@ def code_at(reading: Reading, place: Place) -> str:
     if place.line is None:
         return ""
     if place.cell is None:
-        return line_at(_script(reading), place.line)
+        return line_at(_script(reading).split("\n"), place.line)
     cell = _cell(reading, place.cell)
-    return line_at(cell.text, place.line) if cell else ""
+    return line_at(cell.text.split("\n"), place.line) if cell else ""
 
 
 def unit_place(reading: Reading, unit: Unit, line: int) -> Place:

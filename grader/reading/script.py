@@ -5,9 +5,9 @@ from collections.abc import Collection
 from grader.model import Problem, Reading, Source, Submission
 from grader.reading import decoding
 from grader.reading.definitions import definitions
-from grader.reading.magics import looks_like_magic
-from grader.reading.parsing import Unparsable, line_at, parse, script_place
-from grader.reading.shared import defined_twice, look_defined, marker, unreadable
+from grader.reading.magics import surely_magic
+from grader.reading.parsing import Unparsable, line_at, parse, script_place, too_much_code
+from grader.reading.shared import defined_twice, look_defined, marker, much_code, unreadable
 from grader.reading.units import units
 from grader.texts import catalog
 
@@ -22,12 +22,15 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
         return unreadable(submission, text)
     if _is_notebook_json(text):
         return unreadable(submission, decoding.not_source("module", "notebook"))
+    if too_much_code(text):
+        return unreadable(submission, much_code())
     first_lines = "\n".join(text.split("\n", _MARKER_LINES)[:_MARKER_LINES])
     tree = parse(text)
     if isinstance(tree, Unparsable):
         # Only now: the marks of a merge inside a docstring are harmless.
-        if decoding.has_merge_conflict(text):
-            return unreadable(submission, decoding.conflict_problem(text))
+        conflict = decoding.merge_conflict(text)
+        if conflict is not None:
+            return unreadable(submission, conflict)
         return Reading(
             submission=submission,
             source=None,
@@ -36,7 +39,8 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
             marker=marker(first_lines),
             unread=look_defined(text),
         )
-    found = definitions([(tree, text, lambda line: script_place(text, line))])
+    lines = text.split("\n")
+    found = definitions([(tree, lines, lambda line: script_place(lines, line))])
     return Reading(
         submission=submission,
         source=Source(kind="module", units=units(text, tree)),
@@ -53,9 +57,11 @@ def _is_notebook_json(text: str) -> bool:
 
 
 def _error(text: str, error: Unparsable) -> Problem:
-    line = line_at(text, error.line)
+    line = line_at(text.split("\n"), error.line)
     code = _MESSAGES[error.why]
-    if error.why == "syntax" and line.startswith(("!", "%", "?")) and looks_like_magic(line):
+    if error.why == "syntax" and surely_magic(line):
         code = "magic_in_script"
     message = catalog.text(f"reading.{code}", source=line, error=error.type, reason=error.reason)
-    return Problem(kind="syntax_error", message=message, place=script_place(text, error.line))
+    return Problem(
+        kind="syntax_error", message=message, place=script_place(text.split("\n"), error.line)
+    )

@@ -27,6 +27,11 @@ def unreadable(submission: Submission, problem: Problem) -> Reading:
     )
 
 
+def much_code() -> Problem:
+    """The problem of a file with far more code than an exercise can have."""
+    return Problem(kind="too_large", message=catalog.text("reading.too_much_code"))
+
+
 def marker(text: str) -> str | None:
     """The assignment that a line `# torchgrade: hw4` names."""
     found = _MARKER.search(text)

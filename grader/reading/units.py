@@ -50,15 +50,18 @@ def _unit(lines: list[str], start: int, future: str, *, last: bool) -> Unit:
 
 
 def _starts(statements: Iterable[ast.stmt]) -> list[int]:
-    """First lines of the units after the first."""
+    """First lines of the units after the first; what shares a line stays together."""
     starts: list[int] = []
-    previous: ast.stmt | None = None
+    end, active = 0, False
     for statement in statements:
-        if previous is not None and (_active(statement) or _active(previous)):
-            first = _first_line(statement)
-            if first > (previous.end_lineno or previous.lineno):
+        first, now = _first_line(statement), _active(statement)
+        if end and first > end:
+            if active or now:
                 starts.append(first)
-        previous = statement
+            active = now
+        else:
+            active = active or now
+        end = statement.end_lineno or statement.lineno
     return starts
 
 
