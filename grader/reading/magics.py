@@ -1,6 +1,7 @@
 """Notebook cells as plain Python: the magics are taken out, every line keeps its number."""
 
 import ast
+import keyword
 import re
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ _BARE = re.compile(
     r"(?:autoreload|conda|config|env|load_ext|mamba|matplotlib|pip|pwd|reload_ext|run|time|timeit"
     r"|uv|who|whos)(?:\s+[\w%./-].*)?"
 )
+_WORD = re.compile(r"([a-z_]+)(?:\s+[^\s=]|$)")
 # How far a line that may be a magic is followed, to see whether it is Python after all.
 _AHEAD = 60
 
@@ -60,7 +62,8 @@ def surely_magic(code: str) -> bool:
 
 
 def _perhaps_magic(code: str) -> bool:
-    if not code or code.startswith("#"):
+    word = _WORD.match(code)
+    if word is None or keyword.iskeyword(word[1]):
         return False
     if _BARE.fullmatch(code):
         return True
