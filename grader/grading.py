@@ -257,7 +257,7 @@ def _missing(reading: Reading, assignment: Assignment) -> tuple[Problem, ...]:
     if reading.source is None:
         return ()
     unfinished = (
-        attribution.not_done(name, reading) for name in _blank(reading, assignment)
+        attribution.not_done(reading.definitions[name]) for name in _blank(reading, assignment)
     )
     return (
         *(attribution.missing(name, reading) for name in _undefined(reading, assignment)),
@@ -323,9 +323,7 @@ def _report(
     )
 
 
-def _scored(
-    reading: Reading, assignment: Assignment, verdicts: Verdicts
-) -> tuple[Scored, ...]:
+def _scored(reading: Reading, assignment: Assignment, verdicts: Verdicts) -> tuple[Scored, ...]:
     return rubric.score(
         assignment.criteria,
         verdicts.outcomes,

@@ -40,7 +40,9 @@ class ForkedBench:
         self.on_abandoned = on_abandoned
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.setblocking(False)
-        program = f"from grader.sandbox.zygote import main; main({theirs.fileno()}, {str(folder)!r})"
+        program = (
+            f"from grader.sandbox.zygote import main; main({theirs.fileno()}, {str(folder)!r})"
+        )
         self.process = subprocess.Popen(
             launch.command(program),
             cwd=folder,

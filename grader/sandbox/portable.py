@@ -197,8 +197,10 @@ class PortableLink:
 
     def _take(self, timeout_s: float) -> None:
         try:
-            data = self.process.answers.get(timeout=timeout_s) if timeout_s > 0 else (
-                self.process.answers.get_nowait()
+            data = (
+                self.process.answers.get(timeout=timeout_s)
+                if timeout_s > 0
+                else (self.process.answers.get_nowait())
             )
         except queue.Empty:
             self._watch()

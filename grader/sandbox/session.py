@@ -116,7 +116,12 @@ class Session:
             allowance: bytes that the answer's tensors may hold in sum.
         """
         return self._ask(
-            {"do": "call", "target": wire.Ref(name), "args": tuple(args), "kwargs": dict(kwargs or {})},
+            {
+                "do": "call",
+                "target": wire.Ref(name),
+                "args": tuple(args),
+                "kwargs": dict(kwargs or {}),
+            },
             allowance=allowance,
             handles=[each for each in (*args, *(kwargs or {}).values())],
         )

@@ -168,7 +168,10 @@ class _Packer:
                 return [tag, *(self.node(each, depth + 1) for each in value)]
             case dict() if type(value) is dict:
                 pairs = value.items()
-                return ["d", *([self.node(k, depth + 1), self.node(v, depth + 1)] for k, v in pairs)]
+                return [
+                    "d",
+                    *([self.node(k, depth + 1), self.node(v, depth + 1)] for k, v in pairs),
+                ]
             case Handle():
                 return ["h", value.generation, value.id]
             case Ref():
@@ -237,9 +240,7 @@ def _small_int(digits: str) -> int:
     return int(digits)
 
 
-def _arrays(
-    declared: object, body: bytes | bytearray | memoryview
-) -> Iterator[torch.Tensor]:
+def _arrays(declared: object, body: bytes | bytearray | memoryview) -> Iterator[torch.Tensor]:
     if type(declared) is not list or len(declared) > ARRAY_LIMIT:
         raise Garbled("arrays")
     start = 0

@@ -111,7 +111,9 @@ class _Submission:
             return wire.pack({"id": request["id"], **reply}, body_limit=limit)
         except wire.Unsendable:
             foreign = wire.Foreign(wire.type_name(reply.get("value")))
-            return wire.pack({"id": request["id"], "kind": "returned", "value": foreign, "claims": {}})
+            return wire.pack(
+                {"id": request["id"], "kind": "returned", "value": foreign, "claims": {}}
+            )
 
     def _perform(self, request: dict[str, object]) -> dict[str, object]:
         match request:

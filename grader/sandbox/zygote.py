@@ -72,13 +72,18 @@ def main(control_fd: int, scratch: str) -> None:
         # Also reached when a forked child unwinds by mistake: only the zygote itself cleans up.
         if os.getpid() == parent:
             _kill_all(0)
+            # Taking torch down in an orderly way would keep the judge waiting.
+            os._exit(0)
 
 
 def _warm() -> None:
-    """First uses that cost a child a second and the zygote nothing."""
+    """First uses that every submission would pay for.
+
+    Not among them: an optimizer, whose first use imports `torch._dynamo` (1.4 s), which is longer
+    than the whole check of one file takes.
+    """
     weight = torch.ones(4, 4, requires_grad=True)
     (torch.einsum("ij,jk->ik", weight, weight).sin().sum() + weight.norm()).backward()
-    torch.optim.SGD([weight], lr=0.1).step()
     torch.view_as_complex(torch.zeros(1, 2)).abs()
     torch.nn.Embedding(2, 2)(torch.zeros(1, dtype=torch.int64))
     numpy.random.seed(0)

@@ -139,9 +139,7 @@ def text_from(raw: Mapping[str, Any] | None) -> Text | None:
 
 
 def _problem_from(raw: Mapping[str, Any]) -> Problem:
-    return Problem(
-        kind=raw["kind"], message=Text(**raw["message"]), place=Place(**raw["place"])
-    )
+    return Problem(kind=raw["kind"], message=Text(**raw["message"]), place=Place(**raw["place"]))
 
 
 def _diagnosis_from(raw: Mapping[str, Any]) -> Diagnosis:

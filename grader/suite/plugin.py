@@ -102,7 +102,7 @@ def criterion_of(item: pytest.Item) -> str:
     """
     marker = item.get_closest_marker("criterion")
     if marker is None or len(marker.args) != 1 or not isinstance(marker.args[0], str):
-        raise AssignmentError(f"{item.nodeid}: needs @pytest.mark.criterion(\"ID\")")
+        raise AssignmentError(f'{item.nodeid}: needs @pytest.mark.criterion("ID")')
     return marker.args[0]
 
 

@@ -30,9 +30,13 @@ class Rng:
         dtype: torch.dtype = torch.float32,
     ) -> torch.Tensor:
         """A tensor of dyadic numbers k/1024 in [low, high], none of them 0."""
-        return torch.tensor(
-            [self._number(low, high) for _ in range(math.prod(shape))], dtype=torch.float64
-        ).to(dtype).reshape(shape)
+        return (
+            torch.tensor(
+                [self._number(low, high) for _ in range(math.prod(shape))], dtype=torch.float64
+            )
+            .to(dtype)
+            .reshape(shape)
+        )
 
     def _number(self, low: float, high: float) -> float:
         first, last = math.ceil(low * 1024), math.floor(high * 1024)

@@ -17,7 +17,9 @@ FAMILIES: dict[str, Callable[[torch.dtype], bool]] = {
     "float": lambda dtype: dtype.is_floating_point,
     "complex": lambda dtype: dtype.is_complex,
     "bool": lambda dtype: dtype == torch.bool,
-    "integer": lambda dtype: not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool),
+    "integer": lambda dtype: (
+        not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool)
+    ),
 }
 
 
