@@ -129,7 +129,7 @@ class Judge:
         if isinstance(verdicts, Broken):
             return verdicts
         errored = {each.test for each in verdicts.outcomes if each.verdict == "errored"}
-        faulty = errored and errored & self._faulty(order, assignment)
+        faulty = errored and errored & self._faulty(assignment)
         if faulty:
             return Broken(
                 kind="assignment",
@@ -137,7 +137,7 @@ class Judge:
             )
         return verdicts
 
-    def _faulty(self, order: Order, assignment: Assignment) -> frozenset[str]:
+    def _faulty(self, assignment: Assignment) -> frozenset[str]:
         """The tests that err on the reference."""
         path = assignment.folder / "reference.py"
         if not path.is_file():

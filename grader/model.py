@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 Language = Literal["en", "zh"]
 Audience = Literal["student", "staff"]
@@ -94,7 +94,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What is executed, in order. In a script an exception ends the load, in a notebook the cell."""
+    """What is executed, in order. An exception ends a script's load, and only a notebook's cell."""
 
     kind: Kind
     units: tuple[Unit, ...]

@@ -33,7 +33,7 @@ class ForkedBench:
     """
 
     level = "reduced"
-    layers = ("process", "rlimits", "watcher")
+    layers: tuple[str, ...] = ("process", "rlimits", "watcher")
 
     def __init__(self, folder: Path, lifeline: int, on_abandoned: Callable[[], None]) -> None:
         self.lifeline = lifeline

@@ -45,7 +45,7 @@ class PortableBench:
     """
 
     level = "reduced"
-    layers = ("process", "watcher")
+    layers: tuple[str, ...] = ("process", "watcher")
 
     def __init__(self, folder: Path, lifeline: int, on_abandoned: Callable[[], None]) -> None:
         self.folder = folder
@@ -181,7 +181,7 @@ class PortableLink:
         self.death: Death | None = None
         self.watch_due = time.monotonic()
 
-    def send(self, data: memoryview, timeout_s: float) -> int | None:
+    def send(self, data: memoryview, timeout_s: float) -> int | None:  # noqa: ARG002 - see Link
         self.process.requests.put(bytes(data))
         return len(data)
 
@@ -251,7 +251,7 @@ class PortableLink:
 
 
 def _exit_code(popen: "subprocess.Popen[bytes]", *, grace_s: float) -> int | None:
-    """The exit code of a process that ended by itself; closing its pipe may come a little before."""
+    """The exit code of a process that ended by itself; its pipe may close a little before."""
     try:
         return popen.wait(grace_s) if grace_s else popen.poll()
     except subprocess.TimeoutExpired:

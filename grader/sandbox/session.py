@@ -123,7 +123,7 @@ class Session:
                 "kwargs": dict(kwargs or {}),
             },
             allowance=allowance,
-            handles=[each for each in (*args, *(kwargs or {}).values())],
+            handles=[*args, *(kwargs or {}).values()],
         )
 
     def new(
@@ -207,7 +207,7 @@ class Session:
         self._live.cpu_before = link.cpu_s()
 
     def _load_units(self) -> None:
-        """Load what is not skipped; after a death the live worker is gone and the caller retries."""
+        """Load what is not skipped; after a death no worker is left and the caller retries."""
         left = self.limits.load_s
         for index, unit in enumerate(self.source.units):
             if index in self._skipped or self._live is None:

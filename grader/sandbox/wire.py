@@ -209,7 +209,7 @@ def plain_tensor(value: object) -> torch.Tensor | None:
             return None
     if type(value) not in (torch.Tensor, torch.nn.Parameter):
         return None
-    assert isinstance(value, torch.Tensor)  # noqa: S101 - for mypy, the line above decides
+    assert isinstance(value, torch.Tensor)  # for mypy; the line above decides
     if value.layout != torch.strided or value.dtype not in DTYPE_NAMES or value.is_meta:
         return None
     # A lazily conjugated or negated view holds other bytes than it shows.
@@ -332,6 +332,6 @@ def _complex(re: object, im: object) -> complex:
 
 
 def _outline(dims: list[object]) -> tuple[int, ...]:
-    if any(type(dim) is not int or not 0 <= dim for dim in dims):
+    if any(type(dim) is not int or dim < 0 for dim in dims):
         raise Garbled("dimensions")
     return tuple(int(str(dim)) for dim in dims)

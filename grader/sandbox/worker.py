@@ -75,7 +75,7 @@ def _open_output() -> None:
     """Fresh streams over descriptors 1 and 2, which have just become the output pipe."""
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         # Line by line, so that what was printed before a death is not lost with the buffer.
-        stream = open(  # noqa: PTH123, SIM115 - lives as long as the process
+        stream = open(  # noqa: SIM115 - lives as long as the process
             descriptor, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False
         )
         setattr(sys, name, stream)
@@ -238,7 +238,7 @@ def _stand_ins() -> None:
     vars(builtins).update(get_ipython=lambda: shell, display=print)
 
 
-def _no_input(prompt: object = "", /) -> str:
+def _no_input(_prompt: object = "", /) -> str:
     raise EOFError("input() has nobody to ask while a submission is graded")
 
 

@@ -140,18 +140,19 @@ def _become_worker(descriptors: list[int], limits: dict[str, object], home: Path
 
 
 def _set_limits(limits: dict[str, object]) -> None:
-    memory = _virtual_bytes() + _number(limits, "memory_mib") * 2**20
+    memory = _virtual_bytes() + int(_number(limits, "memory_mib")) * 2**20
+    scratch = int(_number(limits, "scratch_mib")) * 2**20
     seconds = math.ceil(_number(limits, "total_s")) + 1
     for which, soft, hard in (
         (resource.RLIMIT_AS, memory, memory),
         (resource.RLIMIT_CPU, seconds, seconds + 1),
-        (resource.RLIMIT_FSIZE, *[_number(limits, "scratch_mib") * 2**20] * 2),
+        (resource.RLIMIT_FSIZE, scratch, scratch),
         (resource.RLIMIT_NOFILE, 256, 256),
         (resource.RLIMIT_CORE, 0, 0),
     ):
         _, ceiling = resource.getrlimit(which)
         bound = hard if ceiling == resource.RLIM_INFINITY else min(hard, ceiling)
-        resource.setrlimit(which, (min(int(soft), int(bound)), int(bound)))
+        resource.setrlimit(which, (min(soft, bound), bound))
 
 
 def _forget_the_zygote() -> None:
@@ -278,7 +279,7 @@ def _parent_of(entry: str) -> int:
 
 
 def _resident_kib(pid: int) -> int:
-    """Anonymous and shared memory of a process; file-backed pages (torch itself) are not its own."""
+    """Anonymous and shared memory; file-backed pages (torch itself) are not its own."""
     total = 0
     with contextlib.suppress(OSError), Path(f"/proc/{pid}/status").open("rb") as status:
         for line in status:

@@ -64,7 +64,7 @@ class Verdicts:
     output_tail: str = ""
     before_hidden: int = 0
     dropped_bytes: int = 0
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     level: str = "reduced"
     layers: tuple[str, ...] = ()
     torch: str = ""

@@ -1,4 +1,4 @@
-"""From what ended a test to its outcome: the verdict, the cause, the sentence, the staff's detail."""
+"""From what ended a test to its outcome: verdict, cause, sentence, and the staff's detail."""
 
 import traceback
 from collections.abc import Callable, Mapping

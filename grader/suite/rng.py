@@ -16,7 +16,7 @@ Element = TypeVar("Element")
 
 
 class Rng:
-    """Random inputs that depend on seed, assignment, test function and parameter, on nothing else."""
+    """Random inputs that depend on seed, assignment, test function and parameter alone."""
 
     def __init__(self, seed: int, assignment: str, test: str, parameter: str = "") -> None:
         key = "\0".join((str(seed), assignment, test, parameter)).encode()

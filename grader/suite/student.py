@@ -1,4 +1,4 @@
-"""`student`: the submission as suites see it. Calls cross the boundary, values come back checked."""
+"""`student`: the submission as suites see it; calls cross the boundary, values come checked."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -43,7 +43,7 @@ def _told(text: str, statement: ast.stmt, *, failing: bool) -> list[str]:
         if _is_assertion(statement.value):
             if not failing:
                 return []
-            assert isinstance(statement.value, ast.Call)  # noqa: S101 - for mypy
+            assert isinstance(statement.value, ast.Call)  # for mypy
             node = statement.value.args[0] if statement.value.args else statement
     segment = ast.get_source_segment(text, node) or ""
     return _as_the_student(textwrap.dedent(segment)).split("\n")
