@@ -72,7 +72,8 @@ def test_as_many_sentences_as_tokens_as_numbers(student, shown):
 def test_the_token_vectors_are_left_unchanged(student, shown):
     tokens = torch.arange(1.0, 9.0).reshape(4, 2)
     same_tokens = student.keep(tokens)
-    student.add_position_vectors(same_tokens, torch.arange(5.0, 13.0).reshape(4, 2))
+    positions = torch.arange(5.0, 13.0).reshape(4, 2)
+    student.add_position_vectors(same_tokens, positions)
     assert_close(
         student.add_position_vectors(same_tokens, torch.zeros(4, 2)),
         shown["tokens_before"],
@@ -82,9 +83,10 @@ def test_the_token_vectors_are_left_unchanged(student, shown):
 
 @pytest.mark.criterion("manners")
 def test_the_position_vectors_are_left_unchanged(student, shown):
+    tokens = torch.arange(1.0, 9.0).reshape(4, 2)
     positions = torch.arange(5.0, 13.0).reshape(4, 2)
     same_positions = student.keep(positions)
-    student.add_position_vectors(torch.arange(1.0, 9.0).reshape(4, 2), same_positions)
+    student.add_position_vectors(tokens, same_positions)
     assert_close(
         student.add_position_vectors(torch.zeros(4, 2), same_positions),
         shown["positions_before"],

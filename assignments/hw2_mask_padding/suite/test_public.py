@@ -55,18 +55,18 @@ def student(student, shown, request):
 
 @pytest.mark.criterion("padding")
 def test_the_example_of_the_handout(student, shown):
-    embeddings = torch.tensor(
-        [[[1.0, 2.0], [3.0, 4.0], [7.0, 7.0]], [[5.0, 0.0], [7.0, 7.0], [7.0, 7.0]]]
-    )
+    first = [[1.0, 2.0], [3.0, 4.0], [7.0, 7.0]]
+    second = [[5.0, 0.0], [7.0, 7.0], [7.0, 7.0]]
+    embeddings = torch.tensor([first, second])
     mask = torch.tensor([[1, 1, 0], [1, 0, 0]])
     assert_equal(student.mask_padding(embeddings, mask), shown["example"])
 
 
 @pytest.mark.criterion("padding")
 def test_the_same_numbers_under_another_mask(student, shown):
-    embeddings = torch.tensor(
-        [[[1.0, 2.0], [3.0, 4.0], [7.0, 7.0]], [[5.0, 0.0], [7.0, 7.0], [7.0, 7.0]]]
-    )
+    first = [[1.0, 2.0], [3.0, 4.0], [7.0, 7.0]]
+    second = [[5.0, 0.0], [7.0, 7.0], [7.0, 7.0]]
+    embeddings = torch.tensor([first, second])
     mask = torch.tensor([[0, 1, 1], [1, 1, 0]])
     assert_equal(student.mask_padding(embeddings, mask), shown["another_mask"])
 
@@ -165,7 +165,8 @@ def test_inf_in_the_padding_becomes_zero(student, shown):
 def test_the_embeddings_are_left_unchanged(student, shown):
     embeddings = torch.arange(1.0, 13.0).reshape(2, 3, 2)
     same_embeddings = student.keep(embeddings)
-    first = student.mask_padding(same_embeddings, torch.tensor([[1, 1, 0], [1, 0, 0]]))
+    mask = torch.tensor([[1, 1, 0], [1, 0, 0]])
+    first = student.mask_padding(same_embeddings, mask)
     assert_equal(first, shown["types"])
     keep_all = torch.tensor([[1, 1, 1], [1, 1, 1]])
     assert_equal(student.mask_padding(same_embeddings, keep_all), shown["embeddings_before"])
@@ -173,17 +174,18 @@ def test_the_embeddings_are_left_unchanged(student, shown):
 
 @pytest.mark.criterion("untouched")
 def test_the_mask_is_left_unchanged(student, shown):
+    embeddings = torch.arange(1.0, 13.0).reshape(2, 3, 2)
     mask = torch.tensor([[1, 1, 0], [1, 0, 0]])
     same_mask = student.keep(mask)
-    first = student.mask_padding(torch.arange(1.0, 13.0).reshape(2, 3, 2), same_mask)
+    first = student.mask_padding(embeddings, same_mask)
     assert_equal(first, shown["types"])
     assert_equal(student.mask_padding(torch.ones(2, 3, 2), same_mask), shown["mask_before"])
 
 
 @pytest.mark.criterion("padding")
 def test_the_example_once_more_gives_the_same_answer(student, shown):
-    embeddings = torch.tensor(
-        [[[1.0, 2.0], [3.0, 4.0], [7.0, 7.0]], [[5.0, 0.0], [7.0, 7.0], [7.0, 7.0]]]
-    )
+    first = [[1.0, 2.0], [3.0, 4.0], [7.0, 7.0]]
+    second = [[5.0, 0.0], [7.0, 7.0], [7.0, 7.0]]
+    embeddings = torch.tensor([first, second])
     mask = torch.tensor([[1, 1, 0], [1, 0, 0]])
     assert_equal(student.mask_padding(embeddings, mask), shown["example"])
