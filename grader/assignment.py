@@ -13,7 +13,8 @@ from typing import Literal, cast
 
 from grader.criteria import read_criteria, title
 from grader.errors import AssignmentError, UsageProblem
-from grader.model import Criterion, EntryPoint, Limits, Parameter, Result, Text
+from grader.model import Criterion, EntryPoint, Limits, Parameter, Probe, Result, Text
+from grader.probing import read_probes
 from grader.strict import Value, did_you_mean, read_toml, shown
 
 Edition = Literal["student", "staff"]
@@ -56,6 +57,7 @@ class Assignment:
     variables: Mapping[str, str]
     edition: Edition
     hints: bool = True
+    probes: tuple[Probe, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -220,7 +222,7 @@ def _head(paper: Value, folder: Path) -> Assignment:
     """What assignment.toml says; the criteria are still to come."""
     part = paper.keys(
         required=("id", "version", "title", "entry_points"),
-        optional=("variables", "limits", "hints"),
+        optional=("variables", "limits", "hints", "probes"),
     )
     id = part["id"].matching(ID, _ID_WORDS) if "id" in part else ""
     entry_points = _entry_points(part["entry_points"]) if "entry_points" in part else ()
@@ -236,6 +238,7 @@ def _head(paper: Value, folder: Path) -> Assignment:
         variables=_variables(part["variables"], names) if "variables" in part else {},
         edition="staff" if (folder / "suite" / "test_hidden.py").is_file() else "student",
         hints=part["hints"].boolean() if "hints" in part else True,
+        probes=read_probes(part["probes"], entry_points) if "probes" in part else (),
     )
 
 

@@ -295,6 +295,39 @@ class EntryPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How an argument of a probe is made.
+
+    Args:
+        number: a plain number, or None.
+        values: a (nested) list that becomes a tensor, or None.
+        shape: of a tensor of random dyadic numbers from `low` to `high`, where there are no values.
+        dtype: of the tensor; None: int64, bool or float32, after the values.
+    """
+
+    number: int | float | None = None
+    values: tuple[Json, ...] | None = None
+    shape: tuple[int, ...] = ()
+    dtype: str | None = None
+    low: float = -2.0
+    high: float = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A call whose numbers tell misconceptions apart; no test uses its inputs.
+
+    `twice`: the call is made twice with the same tensor objects, and the second result counts, so
+    that an input that was edited in place shows.
+    """
+
+    id: str
+    function: str
+    arguments: Mapping[str, Recipe]
+    twice: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What a submission used, measured from outside its worker."""
 

@@ -23,14 +23,15 @@ from pathlib import Path
 import pytest
 import torch
 
+from grader import diagnosis
 from grader.assignment import Assignment
 from grader.assignment import load as load_assignment
 from grader.claims import clean
 from grader.errors import AssignmentError, GraderError
-from grader.model import Died, Json, Outcome, Place, Planned, Problem, Raised, Text
+from grader.model import Diagnosis, Died, Json, Outcome, Place, Planned, Problem, Raised, Text
 from grader.sandbox.link import Bench, Output
 from grader.sandbox.session import Session, Trouble
-from grader.suite import messages, plugin
+from grader.suite import messages, plugin, probes
 from grader.suite.messages import Order, Verdicts
 from grader.suite.outcomes import Reasons, worst
 from grader.suite.student import Student
@@ -75,11 +76,18 @@ def main(folder: str, sandbox: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(4)
 
-    bench = open_bench(sandbox, Path(folder) / "bench", orders, abandoned)
+    def opened() -> Bench:
+        private = tempfile.mkdtemp(dir=Path(folder) / "bench")
+        return open_bench(sandbox, Path(private), orders, abandoned)
+
+    bench = opened()
     queue = _Queue(orders)
     try:
         while (order := queue.peek()) is not None:
-            _judge_assignment(order.folder, bench, queue, tell)
+            if not _judge_assignment(order.folder, bench, queue, tell):
+                # What broke it (a zygote that student code has killed) must not cost the next.
+                bench.close()
+                bench = opened()
     except BaseException as error:  # noqa: BLE001 - the last words of this process
         tell({"now": "broken", "kind": "grader", "detail": _last_words(error)})
     finally:
@@ -141,8 +149,11 @@ class _Queue:
 
 def _judge_assignment(
     folder: str, bench: Bench, queue: _Queue, tell: Callable[[Mapping[str, object]], None]
-) -> None:
-    """Collect the suite once and judge all orders in a row that are for this assignment."""
+) -> bool:
+    """Collect the suite once and judge all orders in a row that are for this assignment.
+
+    False when the grader itself failed.
+    """
     try:
         assignment = load_assignment(Path(folder))
         driver = Driver(assignment, bench, queue, tell)
@@ -160,6 +171,8 @@ def _judge_assignment(
     except GraderError as error:
         queue.take()
         tell({"now": "broken", "kind": "grader", "detail": _last_words(error)})
+        return False
+    return True
 
 
 def _forget_modules(folder: Path) -> None:
@@ -207,6 +220,7 @@ class Driver:
         self.error: AssignmentError | GraderError | None = None
         self.collect_errors = ""
         self.run: _Run | None = None
+        self.knowledge = diagnosis.load(assignment.folder / "diagnosis.json")
         self.desk = plugin.Desk(
             assignment=assignment.id,
             entry_points={entry.name: entry for entry in assignment.entry_points},
@@ -216,7 +230,8 @@ class Driver:
         config.stash[plugin.DESK] = self.desk
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
+        # A skipped file would leave criteria that nothing decides.
+        if report.failed or report.skipped:
             self.collect_errors += f"{report.nodeid}: {report.longreprtext}\n"
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -225,7 +240,7 @@ class Driver:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        if session.testsfailed:
+        if self.collect_errors:
             raise pytest.UsageError("the suite cannot be collected")
         try:
             planned = _planned(self.assignment, session.items)
@@ -242,15 +257,27 @@ class Driver:
         output = Output(order.limits.output_kib)
         session = Session(bench=self.bench, source=order.source, limits=order.limits, output=output)
         self.desk.session, self.desk.seed = session, order.seed
-        self.run = _Run(Reasons(self._own_text, order.places), session)
+        self.run = run = _Run(Reasons(self._own_text, order.places), session)
         try:
-            self._run_items(order, items, planned)
+            if not order.only_probes:
+                self._run_items(order, items, planned)
+            if run.error is None and (order.only_probes or (run.lost and order.diagnose)):
+                self._probe(order, run)
         finally:
             session.close()
             self.desk.session = None
         if self.run.error is not None:
             raise self.run.error
         self.tell({"now": "done", "verdicts": _verdicts(self.run, session, self.bench)})
+
+    def _probe(self, order: Order, run: "_Run") -> None:
+        """After the last test: the numbers on the probes, and whose numbers they are."""
+        run.close_the_shown_part()
+        numbers = probes.run(self.assignment, run.session, order.changes)
+        if order.only_probes:
+            run.numbers = {id: diagnosis.numbers_json(each) for id, each in numbers.items()}
+        elif self.knowledge is not None:
+            run.diagnoses = diagnosis.diagnose(numbers, self.knowledge)
 
     def _run_items(
         self, order: Order, items: list[pytest.Item], planned: tuple[Planned, ...]
@@ -263,6 +290,8 @@ class Driver:
         for position, (item, plan) in enumerate(pairs):
             following = pairs[position + 1][0] if position + 1 < len(pairs) else None
             outcome = self._run_item(item, plan, following)
+            if self.run is not None and outcome.verdict != "passed":
+                self.run.lost = True
             self.tell({"now": "outcome", "outcome": asdict(outcome)})
             if self.run is None or self.run.error is not None:
                 return
@@ -341,6 +370,9 @@ class _Run:
         self.plan: Planned | None = None
         self.error: AssignmentError | GraderError | None = None
         self.before_hidden: int | None = None
+        self.lost = False
+        self.numbers: dict[str, Json] = {}
+        self.diagnoses: tuple[Diagnosis, ...] = ()
 
     def begin(self, plan: Planned) -> None:
         self.plan, self.phases = plan, []
@@ -371,6 +403,8 @@ def _verdicts(run: _Run, session: Session, bench: Bench) -> dict[str, object]:
             output=printed.head,
             output_tail=printed.tail,
             before_hidden=run.before_hidden or 0,
+            diagnoses=run.diagnoses,
+            numbers=run.numbers,
             dropped_bytes=printed.dropped_bytes,
             usage=session.usage,
             level=bench.level,

@@ -29,6 +29,24 @@ from grader.model import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is done to one argument of every probe, to act out a mistake about it.
+
+    Args:
+        omit: leave the argument out.
+        put: pass this number instead.
+        times, plus: pass `argument * times + plus`; where the argument is left out,
+        counted: (parameter, axis) makes it 0, 1, 2, … along that axis of the other parameter.
+    """
+
+    omit: bool = False
+    put: float | None = None
+    times: float = 1
+    plus: float = 0
+    counted: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """One submission to be judged for one assignment.
 
@@ -36,6 +54,8 @@ class Order:
         folder: of the assignment.
         places: where each entry point is defined, for messages.
         skipped: criteria whose tests need not run (their function is blank or missing).
+        diagnose: whether a loss is looked into.
+        only_probes: run no test, return the numbers of the probes, with these changes.
     """
 
     folder: str
@@ -45,6 +65,8 @@ class Order:
     places: Mapping[str, Place] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     diagnose: bool = True
+    only_probes: bool = False
+    changes: Mapping[str, Change] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +86,7 @@ class Verdicts:
     output_tail: str = ""
     before_hidden: int = 0
     dropped_bytes: int = 0
+    numbers: Mapping[str, Json] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     level: str = "reduced"
     layers: tuple[str, ...] = ()
@@ -105,7 +128,14 @@ def order_from(data: bytes) -> Order:
         places={name: Place(**place) for name, place in raw["places"].items()},
         skipped=tuple(raw["skipped"]),
         diagnose=raw["diagnose"],
+        only_probes=raw["only_probes"],
+        changes={name: _change_from(each) for name, each in raw["changes"].items()},
     )
+
+
+def _change_from(raw: Mapping[str, Any]) -> Change:
+    counted = raw["counted"]
+    return Change(**{**raw, "counted": tuple(counted) if counted else None})
 
 
 def planned_from(raw: Mapping[str, Any]) -> tuple[Planned, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
+from grader.claims import clean
 from grader.errors import AssignmentError
 from grader.model import Died, EntryPoint, Observation, Raised, Result, Returned
 from grader.sandbox import wire
@@ -192,7 +193,7 @@ def _wrong_kind(function: str, value: object, wanted: str) -> Mismatch:
 def _kind(value: object) -> str:
     match value:
         case wire.Foreign():
-            return value.type
+            return clean(value.type, 100)
         case wire.Oversized():
             return f"Tensor {_outline(value)}"
         case torch.Tensor():

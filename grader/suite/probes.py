@@ -1,0 +1,116 @@
+"""Running probes: the numbers by which a misconception is recognised."""
+
+import re
+from collections.abc import Mapping
+
+import torch
+
+from grader.assignment import Assignment
+from grader.claims import clean
+from grader.diagnosis import Numbers
+from grader.errors import GraderError
+from grader.model import Died, Observation, Parameter, Probe, Raised, Recipe, Returned
+from grader.sandbox import wire
+from grader.sandbox.session import Session, Spent
+from grader.suite.messages import Change
+from grader.suite.rng import Rng
+
+ROOM = 1 << 16
+DTYPES = {name: dtype for name, dtype in wire.DTYPES.items() if not dtype.is_complex}
+
+
+def run(
+    assignment: Assignment, session: Session, changes: Mapping[str, Change]
+) -> dict[str, Numbers]:
+    """The submission's numbers on every probe that it still answers.
+
+    Args:
+        changes: what is done to arguments before the call, by parameter.
+    """
+    numbers: dict[str, Numbers] = {}
+    for probe in assignment.probes:
+        seen = _observe(assignment, probe, session, changes)
+        if seen is None or isinstance(seen, Died):
+            # Each further probe could cost another time limit.
+            break
+        numbers[probe.id] = _of(seen)
+    return numbers
+
+
+def _observe(
+    assignment: Assignment, probe: Probe, session: Session, changes: Mapping[str, Change]
+) -> Observation | None:
+    arguments = {
+        name: value(recipe, Rng(0, assignment.id, "probe", f"{probe.id} {name}"))
+        for name, recipe in probe.arguments.items()
+    }
+    for name, change in changes.items():
+        if any(each.name == name for each in _parameters(assignment, probe)):
+            _change(arguments, name, change)
+    try:
+        return _call(probe, session, arguments)
+    except Spent:
+        return None
+
+
+def _parameters(assignment: Assignment, probe: Probe) -> tuple[Parameter, ...]:
+    for entry in assignment.entry_points:
+        if entry.name == probe.function:
+            return entry.parameters
+    raise GraderError(f"probe {probe.id}: no entry point {probe.function}")
+
+
+def _call(probe: Probe, session: Session, arguments: Mapping[str, object]) -> Observation:
+    given: dict[str, object] = dict(arguments)
+    if probe.twice:
+        for name, argument in arguments.items():
+            if isinstance(argument, torch.Tensor):
+                handle, seen = session.keep(argument)
+                if handle is None:
+                    return seen
+                given[name] = handle
+        session.call(probe.function, (), given, allowance=ROOM)
+    return session.call(probe.function, (), given, allowance=ROOM)
+
+
+def value(recipe: Recipe, rng: Rng) -> object:
+    """The argument that a recipe describes."""
+    if recipe.number is not None:
+        return recipe.number
+    dtype = DTYPES[recipe.dtype] if recipe.dtype is not None else None
+    if recipe.values is not None:
+        return torch.tensor(list(recipe.values), dtype=dtype)
+    return rng.tensor(*recipe.shape, low=recipe.low, high=recipe.high, dtype=dtype or torch.float32)
+
+
+def _change(arguments: dict[str, object], name: str, change: Change) -> None:
+    """What a mistaken caller would have passed instead."""
+    if change.omit:
+        arguments.pop(name, None)
+        return
+    if change.put is not None:
+        arguments[name] = change.put
+        return
+    if name not in arguments and change.counted is not None:
+        parameter, axis = change.counted
+        counted = arguments[parameter]
+        if isinstance(counted, torch.Tensor):
+            arguments[name] = torch.arange(counted.shape[axis])
+    current = arguments.get(name)
+    if isinstance(current, torch.Tensor | int | float):
+        arguments[name] = current * change.times + change.plus
+
+
+def _of(seen: Observation) -> Numbers:
+    match seen:
+        case Returned(value=torch.Tensor() as tensor):
+            if tensor.is_complex():
+                return Numbers()
+            name = str(tensor.dtype).removeprefix("torch.")
+            return Numbers(tensor=tensor.to(torch.float64), dtype=name)
+        case Returned(value=bool() | int() | float() as number):
+            return Numbers(tensor=torch.tensor(float(number), dtype=torch.float64), dtype="float")
+        case Raised():
+            message = re.sub(r"\d+", "#", clean(seen.message, 200))
+            return Numbers(raised=f"{seen.type}: {message}")
+    return Numbers()
