@@ -166,7 +166,7 @@ class _Packer:
             case list() | tuple() if type(value) in (list, tuple):
                 tag = "l" if type(value) is list else "t"
                 return [tag, *(self.node(each, depth + 1) for each in value)]
-            case dict() if type(value) is dict:
+            case dict() if type(value) is dict and all(map(_is_key, value)):
                 pairs = value.items()
                 return [
                     "d",
@@ -196,6 +196,11 @@ class _Packer:
         return ["a", len(self.arrays) - 1]
 
 
+def _is_key(key: object) -> bool:
+    """Whether the other side can take it as a key: a dict with other keys crosses by name only."""
+    return type(key) in (str, bool, float, type(None)) or (type(key) is int and key in INT64)
+
+
 def plain_tensor(value: object) -> torch.Tensor | None:
     """`value` as a dense tensor in main memory, or None when it is no tensor or array.
 
@@ -204,9 +209,11 @@ def plain_tensor(value: object) -> torch.Tensor | None:
     """
     if isinstance(value, numpy.ndarray | numpy.generic) and type(value).__module__ == "numpy":
         try:
-            return torch.from_numpy(numpy.array(value, copy=True))
+            converted = torch.from_numpy(numpy.array(value, copy=True))
         except (TypeError, ValueError):
             return None
+        # uint16 to uint64 exist in some versions of torch only, and none can compute with them.
+        return converted if converted.dtype in DTYPE_NAMES else None
     if type(value) not in (torch.Tensor, torch.nn.Parameter):
         return None
     assert isinstance(value, torch.Tensor)  # for mypy; the line above decides

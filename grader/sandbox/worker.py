@@ -109,7 +109,7 @@ class _Submission:
             reply = {"kind": "raised", **_raised(error)}
         try:
             return wire.pack({"id": request["id"], **reply}, body_limit=limit)
-        except wire.Unsendable:
+        except Exception:  # noqa: BLE001 - too large, too deep, or its own methods raise
             foreign = wire.Foreign(wire.type_name(reply.get("value")))
             return wire.pack(
                 {"id": request["id"], "kind": "returned", "value": foreign, "claims": {}}
