@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from grader.errors import GraderError
 from grader.model import (
@@ -37,6 +38,8 @@ TICK_S = 0.05
 HELLO_S = 120.0
 # Room for claims' small values, and for an answer of the wrong size that can still be told.
 SMALLEST_ALLOWANCE = 4096
+# As many as the worker tells of one unit.
+MOST_ASSERTS = 5
 
 
 class Spent(Exception):
@@ -215,31 +218,33 @@ class Session:
             before = self._live.link.cpu_s()
             request = {"do": "load", "text": unit.text, "line": unit.line, "cell": unit.cell}
             seen = self._exchange(request, limit_s=left, allowance=SMALLEST_ALLOWANCE)
-            match seen:
-                case Died():
-                    self._skipped.add(index)
-                    self.troubles.append(Trouble(unit=unit, observation=seen))
-                    return
-                case Raised():
-                    ended = True
-                    self._note(index, Trouble(unit=unit, observation=seen))
-                case Returned():
-                    ended = self._note_loaded(index, unit, seen)
+            try:
+                ended = self._note_loaded(index, unit, seen)
+            except wire.Garbled as error:
+                seen = self._died("garbled", str(error))
+            if isinstance(seen, Died):
+                self._skipped.add(index)
+                self.troubles.append(Trouble(unit=unit, observation=seen))
+                return
             self._attempted.add(index)
             left = max(0.1, left - (self._live.link.cpu_s() - before))
             if ended and self.source.kind == "module":
                 return
 
-    def _note_loaded(self, index: int, unit: Unit, seen: Returned) -> bool:
-        """Keep what a unit raised; True when that ended the unit."""
-        told = seen.value if isinstance(seen.value, dict) else {}
-        for failed in told.get("asserts") or []:
-            raised = _raised(failed, "")
-            self._note(index, Trouble(unit=unit, observation=raised, is_assert=True))
-        if told.get("raised") is None:
-            return False
-        self._note(index, Trouble(unit=unit, observation=_raised(told["raised"], seen.stdout)))
-        return True
+    def _note_loaded(self, index: int, unit: Unit, seen: Observation) -> bool:
+        """Keep what a unit raised; True when that ended the unit.
+
+        Raises:
+            wire.Garbled: when the answer is not one to a load (student code may have written it).
+        """
+        if isinstance(seen, Died):
+            return True
+        asserts, raised = _loaded(seen)
+        for failed in asserts:
+            self._note(index, Trouble(unit=unit, observation=failed, is_assert=True))
+        if raised is not None:
+            self._note(index, Trouble(unit=unit, observation=raised))
+        return raised is not None
 
     def _note(self, index: int, trouble: Trouble) -> None:
         if index not in self._attempted:
@@ -390,6 +395,17 @@ def _observation(reply: dict[str, object], call_id: str, stdout: str) -> Observa
     raise wire.Garbled("an answer to another call")
 
 
+def _loaded(seen: Returned | Raised) -> tuple[list[Raised], Raised | None]:
+    """The asserts that failed while a unit was loaded, and the exception that ended it."""
+    if isinstance(seen, Raised):
+        return [], seen
+    match seen.value:
+        case {"asserts": list(asserts), "raised": raised} if len(asserts) <= MOST_ASSERTS:
+            ended_by = None if raised is None else _raised(raised, seen.stdout)
+            return [_raised(each, "") for each in asserts], ended_by
+    raise wire.Garbled("an answer to another request than a load")
+
+
 def _raised(told: object, stdout: str) -> Raised:
     match told:
         case {"type": str(type_), "message": str(message), "trace": list(trace)}:
@@ -400,6 +416,11 @@ def _raised(told: object, stdout: str) -> Raised:
 
 def _frame(told: object) -> Frame:
     match told:
-        case [int(line), int() | None as cell, str(function)] if line > 0:
+        case [line, cell, str(function)] if _is_number(line) and (cell is None or _is_number(cell)):
             return Frame(line=line, cell=cell, function=function[:100])
     raise wire.Garbled("a traceback")
+
+
+def _is_number(told: object) -> TypeGuard[int]:
+    # `True` is an int to Python, and would be refused by the report's schema.
+    return type(told) is int and told > 0
