@@ -19,6 +19,9 @@ from grader.sandbox.link import Death, Output
 
 START_S = 120.0
 DEATH_S = 20.0
+# Shorter than the front desk's patience with the judge: a zygote that student code has stopped
+# must be killed by its parent, or nobody does.
+CLOSE_S = 5.0
 # <time.h>, CLOCK of another process: (~pid << 3) | CPUCLOCK_SCHED, as clock_getcpuclockid does.
 _CPUCLOCK_SCHED = 2
 
@@ -66,10 +69,10 @@ class ForkedBench:
             descriptors = [theirs.fileno(), their_pipe]
             socket.send_fds(self.control, [json.dumps(message).encode()], descriptors)
             started = self.expect("started", START_S)
-        except (OSError, GraderError):
+        except (OSError, GraderError) as error:
             channel.close()
             os.close(pipe)
-            raise
+            raise GraderError(f"the zygote gave no worker: {error}") from error
         finally:
             theirs.close()
             os.close(their_pipe)
@@ -88,19 +91,31 @@ class ForkedBench:
         while (left := deadline - time.monotonic()) > 0:
             ready = dict(poller.poll(left * 1000))
             if self.lifeline in ready:
-                self.on_abandoned()
+                self.abandon()
             if self.control.fileno() in ready:
-                data = self.control.recv(4096)
+                data = self._received()
                 message = json.loads(data) if data else {}
                 if message.get("now") != now:
                     raise GraderError(f"the zygote said {message or 'nothing'} instead of {now}")
                 return dict(message)
         raise GraderError(f"the zygote did not say {now} within {timeout_s:.0f} s")
 
+    def _received(self) -> bytes:
+        try:
+            return self.control.recv(4096)
+        except OSError:
+            # It was killed, perhaps by what it forked.
+            return b""
+
+    def abandon(self) -> None:
+        """Nobody waits for grades any more: end every process first, then whoever owns this."""
+        self.close()
+        self.on_abandoned()
+
     def close(self) -> None:
         self.control.close()
         try:
-            self.process.wait(DEATH_S)
+            self.process.wait(CLOSE_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -151,7 +166,7 @@ class ForkedLink:
         while True:
             ready = dict(self.poller.poll(max(0.0, (deadline - time.monotonic()) * 1000)))
             if self.bench.lifeline in ready:
-                self.bench.on_abandoned()
+                self.bench.abandon()
             if self.output_fd in ready:
                 self._drain()
             if self.channel.fileno() in ready:

@@ -21,9 +21,11 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import IO
 
 import psutil
 
+from grader.errors import GraderError
 from grader.model import DeathCause, Limits
 from grader.sandbox import launch
 from grader.sandbox.link import Death, Output
@@ -50,6 +52,7 @@ class PortableBench:
     def __init__(self, folder: Path, lifeline: int, on_abandoned: Callable[[], None]) -> None:
         self.folder = folder
         self.started = 0
+        self.alive: set[_Process] = set()
         self.waiting: _Process | None = self._spawn()
         self.on_abandoned = on_abandoned
         if sys.platform != "win32":
@@ -62,15 +65,23 @@ class PortableBench:
         return PortableLink(self, process, limits, output)
 
     def close(self) -> None:
-        if self.waiting is not None:
-            self.waiting.end()
-            self.waiting = None
+        self.waiting = None
+        for process in tuple(self.alive):
+            self.end(process)
+
+    def end(self, process: "_Process") -> int:
+        """The exit code of a worker that is dead now, with what it started."""
+        code = process.end()
+        self.alive.discard(process)
+        return code
 
     def _spawn(self) -> "_Process":
         self.started += 1
         home = self.folder / f"worker-{self.started}"
         home.mkdir(mode=0o700)
-        return _Process(home)
+        process = _Process(home)
+        self.alive.add(process)
+        return process
 
     def _watch_lifeline(self, lifeline: int) -> None:
         import select
@@ -104,16 +115,8 @@ class _Process:
         self.requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         threading.Thread(target=self._write, daemon=True).start()
         # The threads end with the pipes that they read.
-        for stream, target in (
-            (self.popen.stdout, self.answers.put),
-            (self.popen.stderr, self._keep),
-        ):
-            if stream is not None:
-                reader = threading.Thread(target=_pump, args=(stream.fileno(), target), daemon=True)
-                reader.start()
-
-    def _keep(self, data: bytes) -> None:
-        self.prints.put(data)
+        _read(self.popen.stdout, self.answers.put)
+        self.reader = _read(self.popen.stderr, self.prints.put)
 
     def _write(self) -> None:
         """Requests, from a thread: a worker that does not read must not block the judge."""
@@ -237,12 +240,21 @@ class PortableLink:
             while True:
                 self.output.add(self.process.prints.get_nowait())
 
+    def _drain_to_the_end(self) -> None:
+        """What a dead worker printed, all of it, so that equal runs give equal reports."""
+        deadline = time.monotonic() + END_S
+        # It may wait for room in the queue, so it is joined and drained in turn.
+        while self.process.reader.is_alive() and time.monotonic() < deadline:
+            self.drain()
+            self.process.reader.join(0.01)
+        self.drain()
+
     def end(self, cause: DeathCause | None) -> Death:
         if self.death is None:
             cpu_s = self.cpu_s()
             by_itself = _exit_code(self.process.popen, grace_s=0.2 if self.closed else 0.0)
-            code = self.process.end()
-            self.drain()
+            code = self.bench.end(self.process)
+            self._drain_to_the_end()
             told = self.excess or (_own_death(code) if by_itself is not None else (cause, ""))
             self.death = Death(
                 cause=told[0], detail=told[1], cpu_s=cpu_s, peak_mib=max(0, self.peak) >> 20
@@ -282,6 +294,14 @@ def _rss(process: psutil.Process) -> int:
         return int(process.memory_info().rss)
     except psutil.Error:
         return 0
+
+
+def _read(stream: IO[bytes] | None, keep: Callable[[bytes], None]) -> threading.Thread:
+    if stream is None:
+        raise GraderError("a worker without pipes")
+    reader = threading.Thread(target=_pump, args=(stream.fileno(), keep), daemon=True)
+    reader.start()
+    return reader
 
 
 def _pump(descriptor: int, keep: Callable[[bytes], None]) -> None:
