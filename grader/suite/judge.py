@@ -287,6 +287,9 @@ class Driver:
             for item, plan in zip(items, planned, strict=True)
             if plan.criterion not in order.skipped
         ]
+        if order.reverse:
+            # Still the shown tests first: a sort keeps the order of what it finds equal.
+            pairs = sorted(reversed(pairs), key=lambda pair: pair[1].visibility == "hidden")
         for position, (item, plan) in enumerate(pairs):
             following = pairs[position + 1][0] if position + 1 < len(pairs) else None
             outcome = self._run_item(item, plan, following)

@@ -56,6 +56,7 @@ class Order:
         skipped: criteria whose tests need not run (their function is blank or missing).
         diagnose: whether a loss is looked into.
         only_probes: run no test, return the numbers of the probes, with these changes.
+        reverse: run the shown tests last to first, then the hidden ones last to first.
     """
 
     folder: str
@@ -67,6 +68,7 @@ class Order:
     diagnose: bool = True
     only_probes: bool = False
     changes: Mapping[str, Change] = field(default_factory=dict)
+    reverse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,7 @@ def order_from(data: bytes) -> Order:
         diagnose=raw["diagnose"],
         only_probes=raw["only_probes"],
         changes={name: _change_from(each) for name, each in raw["changes"].items()},
+        reverse=raw["reverse"],
     )
 
 
