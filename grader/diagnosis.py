@@ -13,7 +13,7 @@ differ from the right answer by more than the tolerance.
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from grader.texts import catalog
 ATOL, RTOL = 3e-4, 2e-4
 # Half precision carries three digits; what is off by more is another answer.
 COARSE = 3e-2
+HALF = ("float16", "bfloat16")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +35,13 @@ class Numbers:
     """What a call on a probe gave: a tensor as float64 and its dtype, or the exception.
 
     `raised` is `Type: message` with digits masked; both None when there was no answer at all.
+    `exact` numbers are compared to the last bit.
     """
 
     tensor: torch.Tensor | None = None
     dtype: str = ""
     raised: str | None = None
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,27 +79,6 @@ def diagnose(seen: Mapping[str, Numbers], knowledge: Knowledge) -> tuple[Diagnos
     return tuple(found)
 
 
-def twins(knowledge: Knowledge) -> tuple[tuple[str, ...], ...]:
-    """Groups of misconceptions whose numbers are the same on every probe."""
-    groups: list[list[Known]] = []
-    for each in knowledge.known:
-        for group in groups:
-            if all(
-                _same(each.numbers.get(probe), group[0].numbers[probe], dtype=True)
-                for probe in group[0].numbers
-            ):
-                group.append(each)
-                break
-        else:
-            groups.append([each])
-    return tuple(tuple(each.id for each in group) for group in groups if len(group) > 1)
-
-
-def invisible(known: Known, right: Mapping[str, Numbers]) -> bool:
-    """Whether no probe tells this misconception from the right answer."""
-    return all(_same(known.numbers.get(each), right[each], dtype=True) for each in right)
-
-
 # --- known misconceptions ------------------------------------------------------------------
 
 
@@ -124,7 +106,11 @@ def _same(one: Numbers | None, other: Numbers, *, dtype: bool = False) -> bool:
         return False
     if dtype and one.dtype != other.dtype:
         return False
-    return bool(torch.allclose(one.tensor, other.tensor, atol=ATOL, rtol=RTOL, equal_nan=True))
+    # The last bit of half precision is a matter of taste: which step rounds is free.
+    atol, rtol = (COARSE, COARSE) if other.dtype in HALF else (ATOL, RTOL)
+    if other.exact:
+        atol, rtol = 0.0, 0.0
+    return bool(torch.allclose(one.tensor, other.tensor, atol=atol, rtol=rtol, equal_nan=True))
 
 
 # --- near misses ---------------------------------------------------------------------------
@@ -139,7 +125,7 @@ def _near_miss(
         left, right = one.tensor if one is not None else None, knowledge.right[probe].tensor
         if left is None or right is None or not bool(torch.isfinite(left).all()):
             return None
-        if bool(torch.isfinite(right).all()):
+        if bool(torch.isfinite(right).all()) and knowledge.right[probe].dtype not in HALF:
             pairs.append((left, right))
     if not pairs or all(_close(left, right) for left, right in pairs):
         return None
@@ -252,7 +238,7 @@ def load(path: Path) -> Knowledge | None:
     """The knowledge in a `diagnosis.json`; None when there is no such file.
 
     Raises:
-        AssignmentError: when the file is not what `dumps` writes.
+        AssignmentError: when the file is not what `signatures` writes.
     """
     if not path.is_file():
         return None
@@ -275,26 +261,16 @@ def load(path: Path) -> Knowledge | None:
         raise AssignmentError(f"{path.parent.name}/{path.name}: {error!r}") from error
 
 
-def dumps(knowledge: Knowledge) -> str:
-    """The text of a `diagnosis.json`: one line for each set of numbers."""
-    rows = [
-        '{\n"probes": ' + json.dumps(knowledge.probes) + ",",
-        '"right": ' + _numbers_json(knowledge.right) + ",",
-        '"misconceptions": [',
-        ",\n".join(_known_json(each) for each in knowledge.known),
-        "]\n}\n",
-    ]
-    return "\n".join(rows)
-
-
 def numbers_json(numbers: Numbers) -> dict[str, Json]:
     """Numbers as JSON; seven digits carry all that float32 has."""
     if numbers.raised is not None:
         return {"raised": numbers.raised}
     if numbers.tensor is None:
         return {}
-    values: list[Json] = [_value(each) for each in numbers.tensor.reshape(-1).tolist()]
-    return {"dtype": numbers.dtype, "shape": [*numbers.tensor.shape], "values": values}
+    digits = 17 if numbers.exact else 7
+    values: list[Json] = [_value(each, digits) for each in numbers.tensor.reshape(-1).tolist()]
+    told: dict[str, Json] = {"dtype": numbers.dtype, "shape": [*numbers.tensor.shape]}
+    return told | ({"exact": True} if numbers.exact else {}) | {"values": values}
 
 
 def numbers_from(raw: Mapping[str, Any]) -> Numbers:
@@ -303,22 +279,15 @@ def numbers_from(raw: Mapping[str, Any]) -> Numbers:
     if "values" not in raw:
         return Numbers()
     values = torch.tensor([float(each) for each in raw["values"]], dtype=torch.float64)
-    return Numbers(tensor=values.reshape(raw["shape"]), dtype=str(raw["dtype"]))
+    return Numbers(
+        tensor=values.reshape(raw["shape"]),
+        dtype=str(raw["dtype"]),
+        exact=bool(raw.get("exact", False)),
+    )
 
 
-def _value(value: float) -> Json:
-    return float(f"{value:.7g}") if math.isfinite(value) else str(value)
-
-
-def _known_json(known: Known) -> str:
-    title, hint = ({"en": text.en, "zh": text.zh} for text in (known.title, known.hint))
-    head = json.dumps({"id": known.id, "title": title, "hint": hint}, ensure_ascii=False)
-    return head[:-1] + ',\n "numbers": ' + _numbers_json(known.numbers) + "}"
-
-
-def _numbers_json(numbers: Mapping[str, Numbers]) -> str:
-    rows = (f"  {json.dumps(id)}: {json.dumps(numbers_json(each))}" for id, each in numbers.items())
-    return "{\n" + ",\n".join(rows) + "\n }"
+def _value(value: float, digits: int) -> Json:
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
 
 
 def _all_numbers(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, Numbers]:
@@ -327,18 +296,3 @@ def _all_numbers(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, Numbers]:
 
 def _text(id: str, part: str, raw: Mapping[str, str]) -> Text:
     return Text(code=f"misconception.{id}.{part}", en=raw["en"], zh=raw["zh"])
-
-
-def combined(known: Iterable[Known]) -> tuple[Text, Text]:
-    """Title and hint of misconceptions that act together."""
-    parts = tuple(known)
-    titles = catalog.text("near.together.title", first=parts[0].title.en, second=parts[1].title.en)
-    chinese = catalog.text("near.together.title", first=parts[0].title.zh, second=parts[1].title.zh)
-    return (
-        Text(code=titles.code, en=titles.en, zh=chinese.zh),
-        Text(
-            code="near.together.hint",
-            en=" ".join(each.hint.en for each in parts),
-            zh="".join(each.hint.zh for each in parts),
-        ),
-    )

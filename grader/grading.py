@@ -19,7 +19,8 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -29,11 +30,11 @@ from typing import Any, Literal
 from grader import report, rubric, submission
 from grader.assignment import Assignment
 from grader.errors import GraderError
-from grader.model import Audience, Outcome, Planned, Problem, Reading, Scored
+from grader.model import Audience, Json, Outcome, Planned, Problem, Reading, Scored
 from grader.reading import attribution
 from grader.sandbox import launch
 from grader.suite import messages
-from grader.suite.messages import Broken, Order, Verdicts
+from grader.suite.messages import Broken, Change, Order, Verdicts
 
 SandboxChoice = Literal["auto", "full", "portable"]
 # A judge that is silent for longer than its limits explain is given up: a bound for suites that
@@ -44,12 +45,18 @@ END_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to grade; the defaults are those of `grade check`."""
+    """How to grade; the defaults are those of `grade check`.
+
+    Args:
+        environment: what the judge's processes find in theirs beyond the usual, to choose how
+            torch computes.
+    """
 
     seed: int = 0
     sandbox: SandboxChoice = "auto"
     time_factor: float = 3.0
     audience: Audience = "student"
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,7 +64,7 @@ class Judge:
     """Grades readings one after the other. A context manager: processes end with it."""
 
     settings: Settings
-    failures: list[str] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
     _folder: Path | None = None
     _process: "subprocess.Popen[bytes] | None" = None
     _faulty_on_reference: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -80,17 +87,54 @@ class Judge:
     ) -> None:
         self.close()
 
-    def grade(self, reading: Reading, assignment: Assignment) -> dict[str, Any]:
-        """The report of one file for one assignment, in the view of the settings' audience."""
+    @property
+    def failures(self) -> list[str]:
+        """What went wrong on our side so far, for staff."""
+        return [each.detail for each in self.broken]
+
+    def grade(
+        self,
+        reading: Reading,
+        assignment: Assignment,
+        *,
+        seed: int | None = None,
+        reverse: bool = False,
+        diagnose: bool | None = None,
+    ) -> dict[str, Any]:
+        """The report of one file for one assignment, in the view of the settings' audience.
+
+        Args:
+            seed: another one than the settings have.
+            reverse: run the tests in the other order.
+            diagnose: whether a loss is looked into, whatever the assignment says about hints.
+        """
+        settings = self.settings if seed is None else replace(self.settings, seed=seed)
         started, began = datetime.now(UTC), time.monotonic()
         verdicts: Verdicts | Broken | None = None
         problems = (*reading.problems, *_missing(reading, assignment))
         if reading.source is not None:
-            verdicts = self._verdicts(_order(reading, assignment, self.settings), assignment)
+            order = replace(_order(reading, assignment, settings), reverse=reverse)
+            if diagnose is not None:
+                order = replace(order, diagnose=diagnose)
+            verdicts = self._verdicts(order, assignment)
         if isinstance(verdicts, Broken):
-            self.failures.append(verdicts.detail)
-        run = _run(started, time.monotonic() - began, self.settings.seed, verdicts)
-        return _report(reading, assignment, verdicts, run, problems, self.settings.audience)
+            self.broken.append(verdicts)
+        run = _run(started, time.monotonic() - began, settings.seed, verdicts)
+        return _report(reading, assignment, verdicts, run, problems, settings.audience)
+
+    def numbers(
+        self, reading: Reading, assignment: Assignment, changes: Mapping[str, Change]
+    ) -> Mapping[str, Json]:
+        """What the file gives on the assignment's probes, by probe; no test is run.
+
+        Raises:
+            GraderError: when the judge gave no answer.
+        """
+        order = _order(reading, assignment, self.settings)
+        seen = self._judge(replace(order, only_probes=True, changes=changes))
+        if isinstance(seen, Broken):
+            raise GraderError(seen.detail)
+        return seen.numbers
 
     def close(self) -> None:
         """End the judge, its workers, and their folder. Idempotent."""
@@ -115,7 +159,7 @@ class Judge:
             self._process = subprocess.Popen(
                 launch.command(program),
                 cwd=self._folder / "judge",
-                env=launch.environment(self._folder),
+                env={**launch.environment(self._folder), **self.settings.environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,

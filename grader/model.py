@@ -317,14 +317,19 @@ class Recipe:
 class Probe:
     """A call whose numbers tell misconceptions apart; no test uses its inputs.
 
-    `twice`: the call is made twice with the same tensor objects, and the second result counts, so
-    that an input that was edited in place shows.
+    Args:
+        twice: the call is made twice with the same tensor objects, and the second result counts,
+            so that an input that was edited in place shows.
+        first: arguments that are others in the first of the two calls.
+        exact: the numbers are compared to the last bit.
     """
 
     id: str
     function: str
     arguments: Mapping[str, Recipe]
     twice: bool = False
+    first: Mapping[str, Recipe] = field(default_factory=dict)
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

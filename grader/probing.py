@@ -32,7 +32,9 @@ def read_probes(listed: Value, entry_points: Sequence[EntryPoint]) -> tuple[Prob
     known = {each.name: [part.name for part in each.parameters] for each in entry_points}
     probes: list[Probe] = []
     for item in listed.items():
-        part = item.keys(required=("id", "function", "arguments"), optional=("twice",))
+        part = item.keys(
+            required=("id", "function", "arguments"), optional=("twice", "first", "exact")
+        )
         probe = _probe(part, known)
         if probe.id in [each.id for each in probes]:
             part["id"].say(f"{shown(probe.id)} is listed twice")
@@ -44,18 +46,27 @@ def _probe(part: Mapping[str, Value], known: Mapping[str, Sequence[str]]) -> Pro
     function = part["function"].text() if "function" in part else ""
     if function and function not in known:
         part["function"].say(f"no entry point {shown(function)}{did_you_mean(function, known)}")
-    arguments: dict[str, Recipe] = {}
-    if "arguments" in part:
-        for name, value in part["arguments"].entries().items():
-            if function in known and name not in known[function]:
-                value.say(f"{function} has no such parameter{did_you_mean(name, known[function])}")
-            arguments[name] = _recipe(value)
+    if "first" in part and "twice" not in part:
+        part["first"].say("belongs to twice = true")
     return Probe(
         id=part["id"].matching(_ID, "lower-case letters, digits and _") if "id" in part else "",
         function=function,
-        arguments=arguments,
+        arguments=_arguments(part.get("arguments"), function, known),
         twice=part["twice"].boolean() if "twice" in part else False,
+        first=_arguments(part.get("first"), function, known),
+        exact=part["exact"].boolean() if "exact" in part else False,
     )
+
+
+def _arguments(
+    table: Value | None, function: str, known: Mapping[str, Sequence[str]]
+) -> dict[str, Recipe]:
+    arguments: dict[str, Recipe] = {}
+    for name, value in table.entries().items() if table is not None else ():
+        if function in known and name not in known[function]:
+            value.say(f"{function} has no such parameter{did_you_mean(name, known[function])}")
+        arguments[name] = _recipe(value)
+    return arguments
 
 
 def _recipe(value: Value) -> Recipe:

@@ -28,6 +28,6 @@ def command(language: Language) -> click.Command:
 
 
 def _run(kind: Any, *, consumer: bool) -> None:
-    from grader import report
+    from grader.validation import schema
 
-    terminal.emit(json.dumps(report.schema(kind, consumer=consumer), indent=2) + "\n")
+    terminal.emit(json.dumps(schema(kind, consumer=consumer), indent=2) + "\n")

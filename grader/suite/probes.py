@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 
@@ -33,24 +34,28 @@ def run(
         if seen is None or isinstance(seen, Died):
             # Each further probe could cost another time limit.
             break
-        numbers[probe.id] = _of(seen)
+        numbers[probe.id] = replace(_of(seen), exact=probe.exact)
     return numbers
 
 
 def _observe(
     assignment: Assignment, probe: Probe, session: Session, changes: Mapping[str, Change]
 ) -> Observation | None:
-    arguments = {
-        name: value(recipe, Rng(0, assignment.id, "probe", f"{probe.id} {name}"))
-        for name, recipe in probe.arguments.items()
-    }
+    arguments = _made(assignment, probe, probe.arguments)
     for name, change in changes.items():
         if any(each.name == name for each in _parameters(assignment, probe)):
             _change(arguments, name, change)
     try:
-        return _call(probe, session, arguments)
+        return _call(probe, session, arguments, _made(assignment, probe, probe.first))
     except Spent:
         return None
+
+
+def _made(assignment: Assignment, probe: Probe, recipes: Mapping[str, Recipe]) -> dict[str, object]:
+    return {
+        name: value(recipe, Rng(0, assignment.id, "probe", f"{probe.id} {name}"))
+        for name, recipe in recipes.items()
+    }
 
 
 def _parameters(assignment: Assignment, probe: Probe) -> tuple[Parameter, ...]:
@@ -60,7 +65,9 @@ def _parameters(assignment: Assignment, probe: Probe) -> tuple[Parameter, ...]:
     raise GraderError(f"probe {probe.id}: no entry point {probe.function}")
 
 
-def _call(probe: Probe, session: Session, arguments: Mapping[str, object]) -> Observation:
+def _call(
+    probe: Probe, session: Session, arguments: Mapping[str, object], first: Mapping[str, object]
+) -> Observation:
     given: dict[str, object] = dict(arguments)
     if probe.twice:
         for name, argument in arguments.items():
@@ -69,7 +76,7 @@ def _call(probe: Probe, session: Session, arguments: Mapping[str, object]) -> Ob
                 if handle is None:
                     return seen
                 given[name] = handle
-        session.call(probe.function, (), given, allowance=ROOM)
+        session.call(probe.function, (), given | dict(first), allowance=ROOM)
     return session.call(probe.function, (), given, allowance=ROOM)
 
 
