@@ -30,11 +30,11 @@ from typing import Any, Literal
 from grader import report, rubric, submission
 from grader.assignment import Assignment
 from grader.errors import GraderError
-from grader.model import Audience, Json, Outcome, Planned, Problem, Reading, Scored
+from grader.model import Audience, Change, Json, Outcome, Planned, Problem, Reading, Scored
 from grader.reading import attribution
 from grader.sandbox import launch
 from grader.suite import messages
-from grader.suite.messages import Broken, Change, Order, Verdicts
+from grader.suite.messages import Broken, Order, Verdicts
 
 SandboxChoice = Literal["auto", "full", "portable"]
 # A judge that is silent for longer than its limits explain is given up: a bound for suites that

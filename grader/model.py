@@ -333,6 +333,24 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is done to one argument of every probe, to act out a mistake about it.
+
+    Args:
+        omit: leave the argument out.
+        put: pass this number instead.
+        times, plus: pass `argument * times + plus`; where the argument is left out,
+        counted: (parameter, axis) makes it 0, 1, 2, … along that axis of the other parameter.
+    """
+
+    omit: bool = False
+    put: float | None = None
+    times: float = 1
+    plus: float = 0
+    counted: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What a submission used, measured from outside its worker."""
 

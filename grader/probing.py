@@ -74,7 +74,7 @@ def _recipe(value: Value) -> Recipe:
         return _table(value)
     if isinstance(value.seen, list):
         return Recipe(values=_numbers(value))
-    return Recipe(number=_number(value))
+    return Recipe(number=value.number())
 
 
 def _table(value: Value) -> Recipe:
@@ -86,16 +86,9 @@ def _table(value: Value) -> Recipe:
         values=_numbers(part["values"]) if "values" in part else None,
         shape=tuple(size.integer(least=1, most=_MOST_SIZE) for size in sizes),
         dtype=part["dtype"].choice(DTYPES) if "dtype" in part else None,
-        low=_number(part["low"]) if "low" in part else -2.0,
-        high=_number(part["high"]) if "high" in part else 2.0,
+        low=part["low"].number() if "low" in part else -2.0,
+        high=part["high"].number() if "high" in part else 2.0,
     )
-
-
-def _number(value: Value) -> int | float:
-    if isinstance(value.seen, int | float) and not isinstance(value.seen, bool):
-        return value.seen
-    value.refuse("a number")
-    return 0
 
 
 def _numbers(value: Value) -> tuple[Json, ...]:

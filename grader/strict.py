@@ -115,6 +115,12 @@ class Value:
         self.refuse(f"an integer from {least} to {most}")
         return least
 
+    def number(self) -> int | float:
+        if isinstance(self.seen, int | float) and not isinstance(self.seen, bool):
+            return self.seen
+        self.refuse("a number")
+        return 0
+
     def seconds(self, *, most: float) -> float:
         number = self.seen
         if isinstance(number, int | float) and not isinstance(number, bool) and 0 < number <= most:

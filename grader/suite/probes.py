@@ -10,10 +10,9 @@ from grader.assignment import Assignment
 from grader.claims import clean
 from grader.diagnosis import Numbers
 from grader.errors import GraderError
-from grader.model import Died, Observation, Parameter, Probe, Raised, Recipe, Returned
+from grader.model import Change, Died, Observation, Parameter, Probe, Raised, Recipe, Returned
 from grader.sandbox import wire
 from grader.sandbox.session import Session, Spent
-from grader.suite.messages import Change
 from grader.suite.rng import Rng
 
 ROOM = 1 << 16

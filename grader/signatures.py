@@ -1,0 +1,178 @@
+"""`diagnosis.json`: the numbers of every misconception of a gallery, made by running it.
+
+Runs in the front desk, so nothing here imports torch; numbers are the plain JSON that the judge
+sent. Misconceptions that act together are not written by hand: one that is a matter of an
+argument (`acts` in misconceptions.toml: the base is ignored, positions begin at 1) is played by
+changing that argument, in front of the reference and of every misconception with `combines`.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from grader.assignment import Assignment
+from grader.errors import AssignmentError
+from grader.misconceptions import Misconception
+from grader.model import Change, Json, Reading, Text
+from grader.texts import catalog
+
+Raw = Mapping[str, Any]
+# As in `diagnosis`: what separates rounding from another answer.
+ATOL, RTOL, COARSE = 3e-4, 2e-4, 3e-2
+
+Ask = Callable[[Reading, Mapping[str, Change]], Raw]
+
+
+def build(
+    assignment: Assignment,
+    reference: Reading,
+    gallery: Sequence[tuple[Misconception, Reading]],
+    ask: Ask,
+) -> str:
+    """The text of the assignment's `diagnosis.json`.
+
+    Args:
+        ask: the numbers of a submission on the probes, with changed arguments.
+
+    Raises:
+        AssignmentError: when the reference does not answer every probe, when no probe tells a
+            misconception from the right answer, or when `acts` does not play its own file.
+    """
+    right = ask(reference, {})
+    if unanswered := [each.id for each in assignment.probes if not right.get(each.id)]:
+        raise AssignmentError(f"{assignment.id}: the reference gives no number on {unanswered}")
+    known = [_entry(each, ask(reading, {})) for each, reading in gallery]
+    problems = [
+        f"{assignment.id}: no probe tells {entry['id']} from the right answer"
+        for entry in known
+        if _alike(entry["numbers"], right)
+    ]
+    for (misconception, _), entry in zip(gallery, known, strict=True):
+        if misconception.acts and not _alike(ask(reference, misconception.acts), entry["numbers"]):
+            problems.append(f"{assignment.id}: `acts` of {misconception.id} does not play its file")
+    if problems:
+        raise AssignmentError(*problems)
+    known += _together(gallery, reference, ask, [right, *(each["numbers"] for each in known)])
+    return _text(assignment, right, known)
+
+
+def same_hints(knowledge: str) -> list[tuple[str, str]]:
+    """Pairs of misconceptions that no probe tells apart but that have different hints."""
+    raw = json.loads(knowledge)
+    entries = raw["misconceptions"]
+    return [
+        (one["id"], other["id"])
+        for at, one in enumerate(entries)
+        for other in entries[at + 1 :]
+        if one["hint"] != other["hint"] and _alike(one["numbers"], other["numbers"])
+    ]
+
+
+def _entry(misconception: Misconception, numbers: Raw) -> dict[str, Any]:
+    return _named(misconception.id, misconception.title, misconception.hint, numbers)
+
+
+def _named(id: str, title: Text, hint: Text, numbers: Raw) -> dict[str, Any]:
+    return {
+        "id": id,
+        "title": {"en": title.en, "zh": title.zh},
+        "hint": {"en": hint.en, "zh": hint.zh},
+        "numbers": numbers,
+    }
+
+
+def _together(
+    gallery: Sequence[tuple[Misconception, Reading]],
+    reference: Reading,
+    ask: Ask,
+    taken: list[Raw],
+) -> list[dict[str, Any]]:
+    """Every pair that acts together and gives numbers that nothing else gives."""
+    actors = [each for each, _ in gallery if each.acts]
+    found: list[dict[str, Any]] = []
+    pairs = [
+        (first, second, reading, second.acts)
+        for first, reading in gallery
+        if first.combines
+        for second in actors
+        if second.id != first.id
+    ] + [
+        (first, second, reference, {**first.acts, **second.acts})
+        for at, first in enumerate(actors)
+        for second in actors[at + 1 :]
+        if first.acts.keys().isdisjoint(second.acts)
+    ]
+    for first, second, reading, changes in pairs:
+        numbers = ask(reading, changes)
+        if any(_alike(numbers, each) for each in taken):
+            continue
+        taken.append(numbers)
+        title, hint = _both(first, second)
+        found.append(_named(f"{first.id}+{second.id}", title, hint, numbers))
+    return found
+
+
+def _both(first: Misconception, second: Misconception) -> tuple[Text, Text]:
+    english = catalog.say("en", "near.together.title", first=first.title.en, second=second.title.en)
+    chinese = catalog.say("zh", "near.together.title", first=first.title.zh, second=second.title.zh)
+    return (
+        Text(code="near.together.title", en=english, zh=chinese),
+        Text(
+            code="near.together.hint",
+            en=f"{first.hint.en} {second.hint.en}",
+            zh=f"{first.hint.zh}{second.hint.zh}",
+        ),
+    )
+
+
+def _alike(one: Raw, other: Raw) -> bool:
+    """Whether two sets of numbers agree on every probe, as `diagnosis` would see it."""
+    return all(_same(one.get(id), each) for id, each in other.items())
+
+
+def _same(one: Raw | None, other: Raw) -> bool:
+    if not one or one.keys() != other.keys():
+        return False
+    if "raised" in other:
+        return bool(one["raised"] == other["raised"])
+    half = other["dtype"] in ("float16", "bfloat16")
+    atol, rtol = (COARSE, COARSE) if half else (ATOL, RTOL)
+    if other.get("exact"):
+        atol, rtol = 0.0, 0.0
+    pairs = zip(one["values"], other["values"], strict=False)
+    return (
+        one["dtype"] == other["dtype"]
+        and one["shape"] == other["shape"]
+        and all(_near(*pair, atol=atol, rtol=rtol) for pair in pairs)
+    )
+
+
+def _near(one: Json, other: Json, *, atol: float, rtol: float) -> bool:
+    left, right = float(str(one)), float(str(other))
+    if math.isfinite(left) and math.isfinite(right):
+        return abs(left - right) <= atol + rtol * abs(right)
+    return left == right or (math.isnan(left) and math.isnan(right))
+
+
+def _text(assignment: Assignment, right: Raw, known: Sequence[Raw]) -> str:
+    probes: dict[str, list[str]] = {}
+    for probe in assignment.probes:
+        probes.setdefault(probe.function, []).append(probe.id)
+    entries = ",\n".join(_lines(each) for each in known)
+    return (
+        f'{{\n"probes": {json.dumps(probes)},\n"right": {_numbers(right)},\n'
+        f'"misconceptions": [\n{entries}\n]\n}}\n'
+    )
+
+
+def _lines(entry: Raw) -> str:
+    head = {key: entry[key] for key in ("id", "title", "hint")}
+    text = json.dumps(head, ensure_ascii=False)
+    return f'{text[:-1]},\n "numbers": {_numbers(entry["numbers"])}}}'
+
+
+def _numbers(numbers: Raw) -> str:
+    """One line for each probe, so that a change shows where it is."""
+    rows = ",\n".join(f"  {json.dumps(id)}: {json.dumps(each)}" for id, each in numbers.items())
+    return f"{{\n{rows}\n }}"
