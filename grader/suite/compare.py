@@ -9,6 +9,7 @@ import math
 import torch
 
 from grader.model import Json
+from grader.texts import catalog
 
 SHOWN_DIGITS = 4
 LONGEST_ROW = 8
@@ -22,7 +23,7 @@ class Mismatch(Exception):
     """
 
     def __init__(self, code: str, *, own: bool = False, **args: Json) -> None:
-        super().__init__(code, args)
+        super().__init__(code if own else catalog.say("en", code, **args), args)
         self.code = code
         self.own = own
         self.told: dict[str, Json] = args

@@ -289,7 +289,8 @@ class Driver:
         ]
         if order.reverse:
             # Still the shown tests first: a sort keeps the order of what it finds equal.
-            pairs = sorted(reversed(pairs), key=lambda pair: pair[1].visibility == "hidden")
+            pairs.reverse()
+            pairs.sort(key=lambda pair: pair[1].visibility == "hidden")
         for position, (item, plan) in enumerate(pairs):
             following = pairs[position + 1][0] if position + 1 < len(pairs) else None
             outcome = self._run_item(item, plan, following)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import torch
 
     from grader.sandbox.session import Session
+    from grader.suite.debugging import Lent
     from grader.suite.rng import Rng
     from grader.suite.student import Student
 
@@ -36,10 +37,27 @@ class Desk:
 
 
 DESK = pytest.StashKey[Desk]()
+LENT: pytest.StashKey[Lent] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("torchgrade")
+    group.addoption(
+        "--submission",
+        metavar="FILE",
+        help="run a suite of torchgrade against this file, e.g. under a debugger",
+    )
+    group.addoption("--submission-seed", type=int, default=0, metavar="N", help="of its inputs")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "criterion(id): the criterion that this test decides")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    lent = config.stash.get(LENT, None)
+    if lent is not None:
+        lent.close()
 
 
 @pytest.fixture
@@ -65,10 +83,10 @@ def rng(request: pytest.FixtureRequest) -> Rng:
     return Rng(desk.seed, desk.assignment, *test_key(request.node))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shown(request: pytest.FixtureRequest) -> dict[str, torch.Tensor]:
     """The stored float64 results of the shown tests, by name."""
-    return read_values(Path(request.config.rootpath) / "public_values.json")
+    return read_values(request.path.parent / "public_values.json")
 
 
 def read_values(path: Path) -> dict[str, torch.Tensor]:
@@ -117,7 +135,15 @@ test_key.__test__ = False  # type: ignore[attr-defined]
 
 
 def _desk(request: pytest.FixtureRequest) -> Desk:
-    desk = request.config.stash.get(DESK, None)
-    if desk is None:
-        raise GraderError("this suite runs under grade, or with --submission FILE")
-    return desk
+    config = request.config
+    desk = config.stash.get(DESK, None)
+    if desk is not None:
+        return desk
+    file = config.getoption("--submission")
+    if file is None:
+        raise pytest.UsageError("this suite needs a submission: pytest SUITE --submission FILE")
+    if LENT not in config.stash:
+        from grader.suite.debugging import Lent
+
+        config.stash[LENT] = Lent(Path(file), int(config.getoption("--submission-seed")))
+    return config.stash[LENT].desk(request.path.parent.parent)
