@@ -203,10 +203,12 @@ class ForkedLink:
             order = json.dumps({"do": "end", "cause": cause or "ended"}).encode()
             with contextlib.suppress(OSError):
                 self.bench.control.send(order)
-            self.death = _death(self.bench.expect("dead", DEATH_S))
-            self._drain(1 << 26)
-            self.channel.close()
-            os.close(self.output_fd)
+            try:
+                self.death = _death(self.bench.expect("dead", DEATH_S))
+                self._drain(1 << 26)
+            finally:
+                self.channel.close()
+                os.close(self.output_fd)
         return self.death
 
 

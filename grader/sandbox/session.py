@@ -254,8 +254,9 @@ class Session:
         live = self._live
         if live is None:
             raise GraderError("no worker to end")
-        death = live.link.end(cause)
+        # Given up first: when its end fails there is nothing more to wait for.
         self._live = None
+        death = live.link.end(cause)
         self._spent_cpu_s += max(0.0, death.cpu_s - live.cpu_before)
         self._peak_mib = max(self._peak_mib, death.peak_mib)
         return death

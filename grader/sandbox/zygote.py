@@ -44,6 +44,7 @@ from grader.sandbox import worker
 
 MESSAGE_LIMIT = 4096
 WATCH_S = 0.05
+GRACE_S = 0.25
 # linux/prctl.h
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -193,6 +194,10 @@ def _watch(control: socket.socket, pid: int, ceiling: _Ceiling) -> dict[str, obj
                 break
             told = _order(control) if control.fileno() in ready else _excess(ceiling)
         if told is not None:
+            if told[0] == "garbled":
+                # A dying process closes its channel a little before it can be reaped: what looks
+                # like a closed channel to the judge may be a death of its own, even by SIGKILL.
+                told = None if _ends_within(exited, GRACE_S) else told
             os.kill(pid, signal.SIGKILL)
         _, status, used = os.wait4(pid, 0)
     finally:
@@ -207,6 +212,12 @@ def _watch(control: socket.socket, pid: int, ceiling: _Ceiling) -> dict[str, obj
         "cpu_s": round(used.ru_utime + used.ru_stime, 3),
         "peak_mib": used.ru_maxrss // 1024,
     }
+
+
+def _ends_within(exited: int, wait_s: float) -> bool:
+    poller = select.poll()
+    poller.register(exited, select.POLLIN)
+    return bool(poller.poll(wait_s * 1000))
 
 
 def _order(control: socket.socket) -> tuple[str, str]:
