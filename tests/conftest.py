@@ -1,0 +1,82 @@
+"""Fixtures for live things: benches that workers come from, sessions with workers."""
+
+import os
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.model import Limits, Source, Unit
+from grader.sandbox.forked import ForkedBench, available
+from grader.sandbox.link import Bench, Output
+from grader.sandbox.session import Session
+
+OpenSession = Callable[..., Session]
+
+
+class Lifeline:
+    """A pipe whose writing end is held, as the front desk holds the judge's stdin."""
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe()
+
+    def abandoned(self) -> None:
+        raise AssertionError("the lifeline hung up")
+
+    def close(self) -> None:
+        os.close(self.reader)
+        os.close(self.writer)
+
+
+@pytest.fixture(scope="module")
+def lifeline() -> Iterator[Lifeline]:
+    made = Lifeline()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory, lifeline: Lifeline) -> Iterator[ForkedBench]:
+    """A zygote that all tests of a module share."""
+    if not available():
+        pytest.skip("this platform cannot fork workers")
+    made = ForkedBench(folder_for(tmp_path_factory), lifeline.reader, lifeline.abandoned)
+    yield made
+    made.close()
+
+
+def a_source(*cells: str) -> Source:
+    """A script, or a notebook where there are several cells."""
+    texts = [textwrap.dedent(each).strip("\n") for each in cells]
+    if len(texts) == 1:
+        return Source(kind="module", units=(Unit(text=texts[0]),))
+    units = tuple(Unit(text=each, cell=number) for number, each in enumerate(texts, 1))
+    return Source(kind="notebook", units=units)
+
+
+def a_session(bench: Bench, *cells: str, **limits: Any) -> Session:
+    """A session with short limits; whoever opens it closes it."""
+    chosen = Limits(**{"load_s": 5.0, "call_s": 0.4, "memory_mib": 256} | limits)
+    return Session(
+        bench=bench, source=a_source(*cells), limits=chosen, output=Output(chosen.output_kib)
+    )
+
+
+@pytest.fixture
+def open_session(bench: ForkedBench) -> Iterator[OpenSession]:
+    """Opens sessions on the module's zygote and closes them after the test."""
+    opened: list[Session] = []
+
+    def opener(*cells: str, **limits: Any) -> Session:
+        opened.append(a_session(bench, *cells, **limits))
+        return opened[-1]
+
+    yield opener
+    for session in opened:
+        session.close()
+
+
+def folder_for(factory: pytest.TempPathFactory) -> Path:
+    return factory.mktemp("bench")
