@@ -32,6 +32,8 @@ from grader.sandbox.link import Death, Output
 
 WATCH_S = 0.05
 END_S = 10.0
+# Pipes of a dead worker end at once, unless something that it started got away.
+JOIN_S = 2.0
 CHUNK = 1 << 16
 # Windows reports a crash as an NTSTATUS error code.
 NTSTATUS_ERROR = 0xC0000000
@@ -55,8 +57,13 @@ class PortableBench:
         self.alive: set[_Process] = set()
         self.waiting: _Process | None = self._spawn()
         self.on_abandoned = on_abandoned
+        self.watcher: threading.Thread | None = None
         if sys.platform != "win32":
-            threading.Thread(target=self._watch_lifeline, args=(lifeline,), daemon=True).start()
+            self.closing = os.pipe()
+            self.watcher = threading.Thread(
+                target=self._watch_lifeline, args=(lifeline,), daemon=True
+            )
+            self.watcher.start()
 
     def start(self, limits: Limits, output: Output) -> "PortableLink":
         process = self.waiting or self._spawn()
@@ -65,9 +72,21 @@ class PortableBench:
         return PortableLink(self, process, limits, output)
 
     def close(self) -> None:
+        self._stop_watching()
         self.waiting = None
         for process in tuple(self.alive):
             self.end(process)
+            process.close_pipes()
+
+    def _stop_watching(self) -> None:
+        """The lifeline's number may mean another file soon, so nobody waits on it any longer."""
+        watcher, self.watcher = self.watcher, None
+        if watcher is None or watcher is threading.current_thread():
+            return
+        reader, writer = self.closing
+        os.close(writer)
+        watcher.join()
+        os.close(reader)
 
     def end(self, process: "_Process") -> int:
         """The exit code of a worker that is dead now, with what it started."""
@@ -88,9 +107,10 @@ class PortableBench:
 
         poller = select.poll()
         poller.register(lifeline, 0)
-        poller.poll()
-        self.close()
-        self.on_abandoned()
+        poller.register(self.closing[0], 0)
+        if lifeline in dict(poller.poll()):
+            self.close()
+            self.on_abandoned()
 
 
 class _Process:
@@ -115,8 +135,10 @@ class _Process:
         self.requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         threading.Thread(target=self._write, daemon=True).start()
         # The threads end with the pipes that they read.
-        _read(self.popen.stdout, self.answers.put)
-        self.reader = _read(self.popen.stderr, self.prints.put)
+        self.readers = (
+            _read(self.popen.stdout, self.answers.put),
+            _read(self.popen.stderr, self.prints.put),
+        )
 
     def _write(self) -> None:
         """Requests, from a thread: a worker that does not read must not block the judge."""
@@ -163,6 +185,15 @@ class _Process:
         psutil.wait_procs(family[1:], timeout=END_S)
         shutil.rmtree(self.home, ignore_errors=True)
         return code
+
+    def close_pipes(self) -> None:
+        """Close what is read, unless a process that got away still holds the other end."""
+        for reader, stream in zip(
+            self.readers, (self.popen.stdout, self.popen.stderr), strict=True
+        ):
+            reader.join(JOIN_S)
+            if stream is not None and not reader.is_alive():
+                stream.close()
 
 
 class PortableLink:
@@ -242,12 +273,14 @@ class PortableLink:
 
     def _drain_to_the_end(self) -> None:
         """What a dead worker printed, all of it, so that equal runs give equal reports."""
-        deadline = time.monotonic() + END_S
+        deadline = time.monotonic() + JOIN_S
+        reader = self.process.readers[1]
         # It may wait for room in the queue, so it is joined and drained in turn.
-        while self.process.reader.is_alive() and time.monotonic() < deadline:
+        while reader.is_alive() and time.monotonic() < deadline:
             self.drain()
-            self.process.reader.join(0.01)
+            reader.join(0.01)
         self.drain()
+        self.process.close_pipes()
 
     def end(self, cause: DeathCause | None) -> Death:
         if self.death is None:
