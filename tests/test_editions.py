@@ -68,7 +68,7 @@ def test_the_sdist_holds_the_package_and_what_students_may_see(
 def test_neither_holds_anything_for_staff(release: tuple[Path, Path]) -> None:
     names = sdist_names(release[0]) | wheel_names(release[1])
 
-    assert [] == [name for name in sorted(names) for word in STAFF_ONLY if word in name.lower()]
+    assert [name for name in sorted(names) for word in STAFF_ONLY if word in name.lower()] == []
 
 
 def test_the_wheel_of_the_sdist_is_the_wheel(
@@ -103,7 +103,7 @@ def test_the_wheel_grades_a_numpy_submission_in_a_fresh_environment(
     fill_in(work / "hw1.py")
     checked = run(grade, "check", "hw1.py", folder=work)
 
-    assert (0, 0, 0) == (listed.returncode, started.returncode, checked.returncode)
+    assert (listed.returncode, started.returncode, checked.returncode) == (0, 0, 0)
     assert [folder.name.split("_")[0] for folder in assignment_folders()] == [
         line.split()[0] for line in listed.stdout.splitlines()
     ]
