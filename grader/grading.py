@@ -59,6 +59,14 @@ class Settings:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Views:
+    """The two reports on one judging."""
+
+    staff: dict[str, Any]
+    student: dict[str, Any]
+
+
 @dataclass(slots=True, kw_only=True)
 class Judge:
     """Grades readings one after the other. A context manager: processes end with it."""
@@ -109,18 +117,48 @@ class Judge:
             diagnose: whether a loss is looked into, whatever the assignment says about hints.
         """
         settings = self.settings if seed is None else replace(self.settings, seed=seed)
-        started, began = datetime.now(UTC), time.monotonic()
-        verdicts: Verdicts | Broken | None = None
-        problems = (*reading.problems, *_missing(reading, assignment))
+        order = None
         if reading.source is not None:
             order = replace(_order(reading, assignment, settings), reverse=reverse)
             if diagnose is not None:
                 order = replace(order, diagnose=diagnose)
-            verdicts = self._verdicts(order, assignment)
+        return self._judged(order, reading, assignment, settings).view(settings.audience)
+
+    def both_views(
+        self, reading: Reading, assignment: Assignment, *, demanded: str = "full"
+    ) -> Views:
+        """What staff and what the student may see, from one judging.
+
+        Args:
+            demanded: the sandbox level below which no report is official.
+        """
+        order = None
+        if reading.source is not None:
+            order = _order(reading, assignment, self.settings)
+        judged = self._judged(order, reading, assignment, self.settings)
+        staff, student = judged.view("staff"), judged.view("student")
+        staff["official"] = student["official"] = _is_official(staff, assignment, demanded)
+        return Views(staff=staff, student=student)
+
+    def _judged(
+        self,
+        order: Order | None,
+        reading: Reading,
+        assignment: Assignment,
+        settings: Settings,
+    ) -> "_Judged":
+        started, began = datetime.now(UTC), time.monotonic()
+        problems = (*reading.problems, *_missing(reading, assignment))
+        verdicts = None if order is None else self._verdicts(order, assignment)
         if isinstance(verdicts, Broken):
             self.broken.append(verdicts)
-        run = _run(started, time.monotonic() - began, settings.seed, verdicts)
-        return _report(reading, assignment, verdicts, run, problems, settings.audience)
+        return _Judged(
+            reading=reading,
+            assignment=assignment,
+            verdicts=verdicts,
+            run=_run(started, time.monotonic() - began, settings.seed, verdicts),
+            problems=problems,
+        )
 
     def numbers(
         self, reading: Reading, assignment: Assignment, changes: Mapping[str, Change]
@@ -326,6 +364,32 @@ def _run(started: datetime, duration_s: float, seed: int, verdicts: object) -> r
         usage=known.usage,
         output_tail=known.output_tail,
         dropped_bytes=known.dropped_bytes,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """One judging, from which a report can be cut for each audience."""
+
+    reading: Reading
+    assignment: Assignment
+    verdicts: Verdicts | Broken | None
+    run: report.Run
+    problems: tuple[Problem, ...]
+
+    def view(self, audience: Audience) -> dict[str, Any]:
+        return _report(
+            self.reading, self.assignment, self.verdicts, self.run, self.problems, audience
+        )
+
+
+def _is_official(staff: Mapping[str, Any], assignment: Assignment, demanded: str) -> bool:
+    """Whether the complete suite decided, and what was run was locked in as demanded."""
+    return (
+        assignment.edition == "staff"
+        and staff["status"] != "grader_failed"
+        and staff["run"]["sandbox"]["level"] in (None, demanded)
+        and all(each["verdict"] != "pending" for each in staff["criteria"])
     )
 
 
