@@ -33,18 +33,28 @@ class ForkedBench:
         folder: an empty private folder; the zygote runs in it.
         lifeline: a descriptor whose hang-up means that whoever asked for grades is gone.
         on_abandoned: what to do then; must not return.
+        without: layers of the lock-down to leave out; only tests do.
     """
 
+    # Until the zygote has said what it could install.
     level = "reduced"
-    layers: tuple[str, ...] = ("process", "rlimits", "watcher")
+    layers: tuple[str, ...] = ()
 
-    def __init__(self, folder: Path, lifeline: int, on_abandoned: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        lifeline: int,
+        on_abandoned: Callable[[], None],
+        *,
+        without: tuple[str, ...] = (),
+    ) -> None:
         self.lifeline = lifeline
         self.on_abandoned = on_abandoned
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.setblocking(False)
         program = (
-            f"from grader.sandbox.zygote import main; main({theirs.fileno()}, {str(folder)!r})"
+            "from grader.sandbox.zygote import main; "
+            f"main({theirs.fileno()}, {str(folder)!r}, {without!r})"
         )
         self.process = subprocess.Popen(
             launch.command(program),
@@ -60,8 +70,7 @@ class ForkedBench:
 
     def start(self, limits: Limits, output: Output) -> "ForkedLink":
         if not self.ready:
-            self.expect("ready", START_S)
-            self.ready = True
+            self.await_ready()
         channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         pipe, their_pipe = os.pipe()
         try:
@@ -77,6 +86,18 @@ class ForkedBench:
             theirs.close()
             os.close(their_pipe)
         return ForkedLink(self, int(str(started["pid"])), channel, pipe, output)
+
+    def await_ready(self) -> None:
+        """Learn from the zygote which layers are in force.
+
+        Raises:
+            GraderError: when one that the kernel has could not be installed.
+        """
+        told = self.expect("ready", START_S)
+        layers = told["layers"]
+        self.level = str(told["level"])
+        self.layers = tuple(map(str, layers)) if isinstance(layers, list) else ()
+        self.ready = True
 
     def expect(self, now: str, timeout_s: float) -> dict[str, object]:
         """The zygote's next message, which must be a `now`.

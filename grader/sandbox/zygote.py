@@ -7,7 +7,8 @@ shared, says `ready`, and then obeys one request at a time:
 
     judge -> zygote   {"do": "spawn", …limits} + two descriptors (channel, output)
                       {"do": "end", "cause": …}
-    zygote -> judge   {"now": "ready"} · {"now": "started", "pid": …}
+    zygote -> judge   {"now": "ready", "level": …, "layers": […]} · {"now": "failed", "why": …}
+                      {"now": "started", "pid": …}
                       {"now": "dead", "cause": …, "detail": …, "cpu_s": …, "peak_mib": …}
 
 There is at most one worker at a time. Source, calls, results and output never pass through here:
@@ -28,12 +29,13 @@ import math
 import os
 import resource
 import select
-import shutil
 import signal
 import socket
 import sys
+import tempfile
 import time
 import traceback
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,40 +43,62 @@ import numpy
 import torch
 
 from grader.sandbox import worker
+from grader.sandbox.linux import lockdown, privileges
 
 MESSAGE_LIMIT = 4096
 WATCH_S = 0.05
 GRACE_S = 0.25
 # linux/prctl.h
-PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 # Descriptor numbers in the worker.
 CHANNEL, OUTPUT = 3, 1
+# In force in every worker, before anything that the kernel adds.
+LAYERS = ("process", "rlimits", "watcher")
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def main(control_fd: int, scratch: str) -> None:
-    """Serve the judge on `control_fd` until it closes."""
+def main(control_fd: int, scratch: str, without: Collection[str] = ()) -> None:
+    """Serve the judge on `control_fd` until it closes.
+
+    Args:
+        without: layers of the lock-down to leave out; only tests do.
+    """
     control = socket.socket(fileno=control_fd)
     torch.set_num_threads(1)
     _warm()
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    home = Path(scratch) / "worker"
+    plan = _plan(control, home, without)
     gc.collect()
     gc.freeze()
-    _send(control, {"now": "ready"})
+    layers = (*LAYERS, *plan.layers)
+    _send(control, {"now": "ready", "level": lockdown.level(layers), "layers": layers})
     parent = os.getpid()
     try:
         while (request := _receive(control)) is not None:
             message, descriptors = request
             if message["do"] == "spawn":
-                _attend(control, message, descriptors, Path(scratch))
+                _attend(control, message, descriptors, home, plan)
     finally:
         # Also reached when a forked child unwinds by mistake: only the zygote itself cleans up.
         if os.getpid() == parent:
             _kill_all(0)
             # Taking torch down in an orderly way would keep the judge waiting.
             os._exit(0)
+
+
+def _plan(control: socket.socket, home: Path, without: Collection[str]) -> lockdown.Plan:
+    """The lock-down of all workers; a layer that cannot be installed ends the zygote."""
+    try:
+        home.mkdir(mode=0o700)
+        plan = lockdown.prepare(home, without)
+        # Workers may belong to the same user: the next student's memory begins as a copy of this.
+        privileges.hide_memory()
+    except OSError as error:
+        _send(control, {"now": "failed", "why": str(error)})
+        os._exit(1)
+    return plan
 
 
 def _warm() -> None:
@@ -91,16 +115,19 @@ def _warm() -> None:
 
 
 def _attend(
-    control: socket.socket, limits: dict[str, object], descriptors: list[int], scratch: Path
+    control: socket.socket,
+    limits: dict[str, object],
+    descriptors: list[int],
+    home: Path,
+    plan: lockdown.Plan,
 ) -> None:
     """Fork one worker, watch over it until it is dead, and say how it died."""
-    home = scratch / "worker"
-    shutil.rmtree(home, ignore_errors=True)
-    home.mkdir(mode=0o700)
+    lockdown.open_scratch(plan, home, int(_number(limits, "scratch_mib")))
     idle_kib = _resident_kib(os.getpid())
+    zygote = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become_worker(descriptors, limits, home)
+        _become_worker(descriptors, limits, home, lambda: lockdown.enter(plan, home, zygote))
     for descriptor in descriptors:
         os.close(descriptor)
     _send(control, {"now": "started", "pid": pid})
@@ -108,11 +135,16 @@ def _attend(
         death = _watch(control, pid, _Ceiling.of(limits, idle_kib))
     finally:
         _kill_all(pid)
-        shutil.rmtree(home, ignore_errors=True)
+        lockdown.close_scratch(plan, home)
     _send(control, death)
 
 
-def _become_worker(descriptors: list[int], limits: dict[str, object], home: Path) -> None:
+def _become_worker(
+    descriptors: list[int],
+    limits: dict[str, object],
+    home: Path,
+    lock_down: Callable[[], None],
+) -> None:
     """In the child: leave everything of the zygote behind, then serve. Never returns."""
     code = 70
     try:
@@ -123,14 +155,11 @@ def _become_worker(descriptors: list[int], limits: dict[str, object], home: Path
         os.dup2(output, 2)
         os.dup2(channel, CHANNEL)
         os.closerange(CHANNEL + 1, 1 << 16)
-        os.chdir(home)
-        for name in ("HOME", "TMPDIR", "MPLCONFIGDIR"):
-            os.environ[name] = str(home)
-        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        _move_into(home)
         _set_limits(limits)
         _forget_the_zygote()
-        # The place of the lock-down: everything that it needs is open, and nothing of the
-        # submission has been read yet.
+        # Everything that it needs is open, and nothing of the submission has been read yet.
+        lock_down()
         worker.serve(CHANNEL, CHANNEL)
         code = 0
     except BaseException:  # noqa: BLE001 - whatever it was, the parent must not go on twice
@@ -138,6 +167,16 @@ def _become_worker(descriptors: list[int], limits: dict[str, object], home: Path
     finally:
         # No interpreter shutdown: atexit hooks and destructors are student code by now.
         os._exit(code)
+
+
+def _move_into(home: Path) -> None:
+    os.chdir(home)
+    for name in ("HOME", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR"):
+        os.environ[name] = str(home)
+    # The worker's user may have no name, which `getpass` and what imports it would stumble over.
+    os.environ["USER"] = "student"
+    # Whatever asked for it while torch was imported was told the zygote's folder.
+    tempfile.tempdir = None
 
 
 def _set_limits(limits: dict[str, object]) -> None:

@@ -1,0 +1,1 @@
+"""What the kernel of Linux can keep a worker from doing, asked for by own system calls."""
