@@ -1,0 +1,28 @@
+"""Rows are made here, so that every sentence of a verification is one of `[verify]`."""
+
+from collections.abc import Sequence
+
+from grader.model import Json, Text
+from grader.texts import catalog
+from grader.verifying.records import Check, Row, RowVerdict
+
+
+def said(code: str, **args: "Json | Sequence[str]") -> Text:
+    """A sentence of the table `[verify]`."""
+    plain: dict[str, Json] = {
+        key: value if isinstance(value, str) or not isinstance(value, Sequence) else [*value]
+        for key, value in args.items()
+    }
+    return catalog.text(f"verify.{code}", **plain)
+
+
+def row(check: Check, problems: Sequence[Text], *fine: Text, worst: RowVerdict = "failed") -> Row:
+    """What is wrong, with verdict `worst`; where nothing is, `fine` says what was seen."""
+    if problems:
+        return Row(check=check, verdict=worst, details=tuple(problems))
+    return Row(check=check, verdict="ok", details=fine)
+
+
+def failed(check: Check, problems: Sequence[str]) -> Row:
+    """Sentences for course authors that exist in one language only."""
+    return row(check, [said("problem", problem=each) for each in problems])
