@@ -6,18 +6,32 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Lifeline, OpenSession
+from conftest import Lifeline, OpenSession, folder_for
 
 from grader.model import Died, Observation, Returned
 from grader.sandbox.forked import ForkedBench, available
 from grader.sandbox.zygote import descendants
 
 pytestmark = pytest.mark.skipif(not available(), reason="this platform cannot fork workers")
+
+# What the zygote's own watch is for where the kernel has no lock-down; with one, hardly anything
+# of what stands below would get as far.
+BARE = ("landlock", "seccomp", "namespaces", "uid")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory, lifeline: Lifeline) -> Iterator[ForkedBench]:
+    """A zygote whose workers are watched and limited, but may call the kernel as they like."""
+    made = ForkedBench(
+        folder_for(tmp_path_factory), lifeline.reader, lifeline.abandoned, without=BARE
+    )
+    yield made
+    made.close()
 
 
 def value_of(seen: Observation) -> object:
@@ -212,7 +226,9 @@ from grader.sandbox.forked import ForkedBench
 
 folder = Path(sys.argv[1])
 def abandoned(): os._exit(4)
-bench = ForkedBench(folder, 0, abandoned)
+bench = ForkedBench(
+    folder, 0, abandoned, without=("landlock", "seccomp", "namespaces", "uid")
+)
 session = a_session(bench, '''
 import os, time
 def hang():

@@ -174,7 +174,7 @@ def _move_into(home: Path) -> None:
     for name in ("HOME", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR"):
         os.environ[name] = str(home)
     # The worker's user may have no name, which `getpass` and what imports it would stumble over.
-    os.environ["USER"] = "student"
+    os.environ["USERNAME"] = "student"
     # Whatever asked for it while torch was imported was told the zygote's folder.
     tempfile.tempdir = None
 
@@ -197,7 +197,8 @@ def _set_limits(limits: dict[str, object]) -> None:
 
 def _forget_the_zygote() -> None:
     """Take the zygote's own modules out of the child's reach, and give it an empty `__main__`."""
-    for name in ("grader.sandbox.zygote", "__main__"):
+    own = [name for name in sys.modules if name.startswith("grader.sandbox.linux")]
+    for name in (*own, "grader.sandbox.zygote", "__main__"):
         sys.modules.pop(name, None)
     sys.modules["__main__"] = type(sys)("__main__")
 

@@ -32,8 +32,19 @@ _FILES = (
     "/sys/devices/system/node",
     "/sys/fs/cgroup/cpu.max",
 )
-# Of the process's own folder: not the memory, the environment, nor the links.
-_OWN = ("status", "stat", "statm", "maps", "smaps", "smaps_rollup", "cgroup", "limits", "task")
+# Of the process's own folder: not the memory, the environment, nor the command line.
+_OWN = (
+    "status",
+    "stat",
+    "statm",
+    "maps",
+    "smaps",
+    "smaps_rollup",
+    "cgroup",
+    "limits",
+    "task",
+    "fd",
+)
 
 
 def readable() -> tuple[Path, ...]:
