@@ -1,0 +1,1 @@
+"""Grading many: what arrives, the plan, the engine, and the folder OUT."""

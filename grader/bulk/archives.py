@@ -1,0 +1,316 @@
+"""Files in folders and in zip files, listed and read without ever unpacking anything.
+
+Nothing that a zip file says becomes a path of this machine: members are read from where they are,
+so a name like `../../x` can do no harm, and is refused only because no honest tool writes it. What
+a zip file can still do is be big; every size is bounded by what is really read, never by what its
+directory claims.
+"""
+
+import io
+import os
+import stat
+import threading
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from grader.submission import MAX_BYTES
+
+SUFFIXES: Final = (".py", ".ipynb")
+# Zip files that are read whole, because they lie inside another one.
+MOST_INNER_BYTES: Final = 64 * 1024 * 1024
+MOST_MEMBERS: Final = 200_000
+MOST_RATIO: Final = 200
+# An export, and the zip file that a student handed in.
+MOST_NESTED: Final = 2
+_IGNORED_FOLDERS = frozenset(
+    {
+        ".git",
+        ".ipynb_checkpoints",
+        "__macosx",
+        "__pycache__",
+        "node_modules",
+        "site-packages",
+        "venv",
+    }
+)
+_TROUBLE = (
+    OSError,
+    zipfile.BadZipFile,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    zlib.error,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Locator:
+    """Where a file's bytes are: a path, and in zip files the members' positions, outside in."""
+
+    path: str
+    members: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A file that arrived.
+
+    Args:
+        parts: its path below the folder that is graded; a zip file counts as a folder.
+    """
+
+    parts: tuple[str, ...]
+    locator: Locator
+
+    @property
+    def name(self) -> str:
+        return self.parts[-1]
+
+    @property
+    def shown(self) -> str:
+        return "/".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Something that arrived and is not looked into; `reason` is a key of the texts `[bulk]`."""
+
+    shown: str
+    reason: str
+
+
+def is_source(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES)
+
+
+def walk(root: Path, *, outside: Path | None = None) -> Iterator[Entry | Refused]:
+    """Every file below a folder or in a zip file, in a stable order, litter left out.
+
+    Args:
+        outside: a folder that is not looked into (where results are written).
+    """
+    if root.is_dir():
+        yield from _folder(root, (), outside)
+    else:
+        with root.open("rb") as stream:
+            yield from _archive(stream, (), Locator(path=str(root)), root.stat().st_size)
+
+
+def _folder(
+    folder: Path, parts: tuple[str, ...], outside: Path | None
+) -> Iterator[Entry | Refused]:
+    try:
+        with os.scandir(folder) as found:
+            inside = sorted(found, key=lambda each: each.name)
+    except OSError:
+        yield Refused(shown=_shown(parts), reason="cannot_open")
+        return
+    if any(each.name == "pyvenv.cfg" for each in inside):
+        return
+    for each in inside:
+        here = (*parts, _text(each.name))
+        if each.is_symlink():
+            if not _is_litter(each.name):
+                yield Refused(shown=_shown(here), reason="link")
+        elif each.is_dir(follow_symlinks=False):
+            path = Path(each.path)
+            if outside is not None and outside.is_dir() and path.samefile(outside):
+                continue
+            if each.name == ".git":
+                # Tells that the folder is a repository; nothing in it is looked at.
+                yield Entry(parts=here, locator=Locator(path=each.path))
+            elif not _is_litter(each.name):
+                yield from _folder(path, here, outside)
+        elif not _is_litter(each.name):
+            yield from _file(each, here)
+
+
+def _file(found: "os.DirEntry[str]", parts: tuple[str, ...]) -> Iterator[Entry | Refused]:
+    if not found.is_file(follow_symlinks=False):
+        yield Refused(shown=_shown(parts), reason="no_regular_file")
+    elif found.name.lower().endswith(".zip"):
+        try:
+            with _opened(found.path) as stream:
+                size = os.fstat(stream.fileno()).st_size
+                yield from _archive(stream, parts, Locator(path=found.path), size)
+        except OSError:
+            yield Refused(shown=_shown(parts), reason="cannot_open")
+    else:
+        yield Entry(parts=parts, locator=Locator(path=found.path))
+
+
+def _archive(
+    stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int
+) -> Iterator[Entry | Refused]:
+    try:
+        opened = zipfile.ZipFile(stream)
+        members = opened.infolist()
+    except _TROUBLE:
+        yield Refused(shown=_shown(parts), reason="not_a_zip")
+        return
+    if len(members) > MOST_MEMBERS:
+        yield Refused(shown=_shown(parts), reason="too_many_files")
+        return
+    environments = {
+        each.filename.rpartition("/")[0]
+        for each in members
+        if each.filename.endswith("/pyvenv.cfg")
+    }
+    order = sorted(range(len(members)), key=lambda at: (members[at].filename, at))
+    for at in order:
+        member = members[at]
+        names = tuple(part for part in _name(member).split("/") if part not in ("", "."))
+        if member.is_dir() or not names or any(_is_litter(name) for name in names):
+            if ".git" in names:
+                head = names[: names.index(".git") + 1]
+                yield Entry(parts=(*parts, *head), locator=locator)
+            continue
+        if any(member.filename.startswith(f"{each}/") for each in environments):
+            continue
+        here = Locator(path=locator.path, members=(*locator.members, at))
+        yield from _member(opened, member, (*parts, *names), here, size)
+
+
+def _member(
+    opened: zipfile.ZipFile,
+    member: zipfile.ZipInfo,
+    parts: tuple[str, ...],
+    locator: Locator,
+    size: int,
+) -> Iterator[Entry | Refused]:
+    reason = _refusal(member, size)
+    if reason is not None:
+        yield Refused(shown=_shown(parts), reason=reason)
+    elif not member.filename.lower().endswith(".zip"):
+        yield Entry(parts=parts, locator=locator)
+    elif len(locator.members) >= MOST_NESTED:
+        yield Refused(shown=_shown(parts), reason="nested_too_deep")
+    else:
+        try:
+            inner = _inner(opened, member)
+        except _TROUBLE:
+            yield Refused(shown=_shown(parts), reason="not_a_zip")
+            return
+        if inner is None:
+            yield Refused(shown=_shown(parts), reason="too_large")
+            return
+        yield from _archive(io.BytesIO(inner), parts, locator, len(inner))
+
+
+def _refusal(member: zipfile.ZipInfo, size: int) -> str | None:
+    """Why a member is not looked into, or None."""
+    mode = member.external_attr >> 16
+    name = member.filename
+    if stat.S_ISLNK(mode):
+        return "link"
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        return "no_regular_file"
+    if name.startswith("/") or ".." in name.split("/") or name[1:2] == ":":
+        return "unsafe_name"
+    if member.flag_bits & 0x1:
+        return "encrypted"
+    # Overlapping members, each as big as the whole file, are a bomb without any compression.
+    if member.compress_size > size:
+        return "bomb"
+    if member.file_size > MAX_BYTES and member.file_size > MOST_RATIO * (member.compress_size + 1):
+        return "bomb"
+    return None
+
+
+def _inner(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:
+    with opened.open(member) as stream:
+        content = stream.read(MOST_INNER_BYTES + 1)
+    return content if len(content) <= MOST_INNER_BYTES else None
+
+
+def _name(member: zipfile.ZipInfo) -> str:
+    """The member's name as it was meant: macOS writes UTF-8 without saying so."""
+    name = member.filename.replace("\\", "/")
+    if not member.flag_bits & 0x800:
+        try:
+            return name.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            return name
+    return _text(name)
+
+
+def _is_litter(name: str) -> bool:
+    return name.startswith(".") or name.lower() in _IGNORED_FOLDERS
+
+
+def _text(name: str) -> str:
+    """A name that can be printed and stored; bytes that are no UTF-8 are written out."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _shown(parts: tuple[str, ...]) -> str:
+    return "/".join(parts) or "."
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def _opened(path: str) -> BinaryIO:
+    """The regular file at `path`; a link that has taken its place meanwhile is refused.
+
+    Raises:
+        OSError: it is not there, not readable, or no regular file.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    # A pipe that has taken its place would be waited for without end.
+    flags |= getattr(os, "O_NONBLOCK", 0)
+    stream = os.fdopen(os.open(path, flags), "rb")
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError("no regular file")
+    return stream
+
+
+class Shelf:
+    """Reads entries; the zip file last used stays open, because their directories are long."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._where: tuple[str, tuple[int, ...]] | None = None
+        self._archive: zipfile.ZipFile | None = None
+
+    def read(self, locator: Locator, most: int = MAX_BYTES) -> bytes:
+        """The bytes, or the first `most` + 1 of them.
+
+        Raises:
+            OSError: they cannot be read (any more).
+        """
+        if not locator.members:
+            with _opened(locator.path) as stream:
+                return stream.read(most + 1)
+        try:
+            with self._lock:
+                archive = self._open(locator.path, locator.members[:-1])
+                with archive.open(archive.infolist()[locator.members[-1]]) as member:
+                    return member.read(most + 1)
+        except _TROUBLE as error:
+            raise OSError(f"the zip file cannot be read: {error}") from error
+        except IndexError as error:
+            raise OSError("the zip file has changed") from error
+
+    def _open(self, path: str, members: tuple[int, ...]) -> zipfile.ZipFile:
+        if self._archive is None or self._where != (path, members):
+            self.close()
+            archive = zipfile.ZipFile(_opened(path))
+            for at in members:
+                content = _inner(archive, archive.infolist()[at])
+                archive = zipfile.ZipFile(io.BytesIO(content or b""))
+            self._where, self._archive = (path, members), archive
+        return self._archive
+
+    def close(self) -> None:
+        if self._archive is not None:
+            if self._archive.fp is not None:
+                self._archive.fp.close()
+            self._archive.close()
+        self._where = self._archive = None

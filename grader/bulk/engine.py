@@ -1,0 +1,178 @@
+"""Grading on this machine: N threads, each with a judge of its own.
+
+Theory of operation. The threads do little but wait: each starts a judge (a process, with its own
+zygote and workers), takes the next job in the plan's order, reads the file, sends it down, and
+hands the two reports to the caller, who alone writes them. All threads walk through the plan
+together, so that a judge changes its suite once for each assignment. A judge is told code, suite
+and seed; who handed in what is filled in by the caller afterwards.
+
+`grade_one` is the whole of it and knows no thread, queue or file: another scheduler calls the same.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from grader import submission
+from grader.assignment import Assignment
+from grader.bulk.plan import Job
+from grader.grading import Judge, Settings, Views
+from grader.model import Submission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What has to be known to grade a job: no student, no file name, no date."""
+
+    assignment: str
+    submission: Submission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Both reports, still without a student.
+
+    Args:
+        failure: what went wrong on our side, for staff.
+    """
+
+    views: Views
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """There is no report: the file could not be read any more, or nobody knows why."""
+
+    failure: str
+
+
+def grade_one(
+    task: Task,
+    judge: Judge,
+    assignments: Mapping[str, Assignment],
+    *,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Result:
+    """The reports on one submission; what broke a judge is tried once more in a fresh one.
+
+    Args:
+        assignments: all that are known, by id.
+        stopped: whether nobody waits for the result any more.
+    """
+    functions = {entry.name for each in assignments.values() for entry in each.entry_points}
+    reading = submission.understand(task.submission, names=functions)
+    assignment = assignments[task.assignment]
+    before = len(judge.broken)
+    views = judge.both_views(reading, assignment)
+    # The course's own files will not be better in another judge.
+    if len(judge.broken) > before and judge.broken[-1].kind == "grader" and not stopped():
+        judge.close()
+        views = judge.both_views(reading, assignment)
+    failed = views.staff["status"] == "grader_failed"
+    return Result(views=views, failure=judge.broken[-1].detail if failed else None)
+
+
+def task(job: Job, content: bytes) -> Task:
+    """The job without anything personal but the code itself."""
+    suffix = ".ipynb" if job.file.lower().endswith(".ipynb") else ".py"
+    return Task(
+        assignment=job.assignment,
+        submission=Submission(
+            file=f"submission{suffix}",
+            kind="notebook" if suffix == ".ipynb" else "module",
+            sha256=job.sha256,
+            content=content,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """How to grade here.
+
+    Args:
+        jobs: how many judges work at a time.
+        load: the bytes of a job; raises OSError where they are not what was planned.
+    """
+
+    settings: Settings
+    assignments: Mapping[str, Assignment]
+    jobs: int
+    load: Callable[[Job], bytes]
+
+    def run(self, planned: Iterable[Job]) -> Iterator[tuple[Job, Result | Lost]]:
+        """Each job with its result, as they come. Closing the iterator ends every process."""
+        todo = iter(planned)
+        crew = _Crew(self, todo)
+        crew.start()
+        try:
+            while (found := crew.results.get()) is not None:
+                yield found
+        finally:
+            crew.stop()
+
+
+class _Crew:
+    """The threads and their judges."""
+
+    def __init__(self, local: Local, todo: Iterator[Job]) -> None:
+        self.local = local
+        self.todo = todo
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        # Bounded, so that a slow disk holds up the judges and not the memory.
+        self.results: queue.Queue[tuple[Job, Result | Lost] | None] = queue.Queue(2 * local.jobs)
+        self.judges = [Judge(settings=local.settings) for _ in range(local.jobs)]
+        self.threads = [
+            threading.Thread(target=self._work, args=(judge,), daemon=True) for judge in self.judges
+        ]
+        self.working = len(self.threads)
+
+    def start(self) -> None:
+        for thread in self.threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End every judge, whatever it is doing, and wait for the threads."""
+        self.ended.set()
+        for judge in self.judges:
+            judge.close()
+        while any(thread.is_alive() for thread in self.threads):
+            # Whoever waits to hand over a result must get rid of it.
+            try:
+                self.results.get(timeout=0.05)
+            except queue.Empty:
+                continue
+
+    def _work(self, judge: Judge) -> None:
+        try:
+            while not self.ended.is_set() and (job := self._next()) is not None:
+                found = self._graded(job, judge)
+                if not self.ended.is_set():
+                    self.results.put((job, found))
+        finally:
+            judge.close()
+            with self.lock:
+                self.working -= 1
+                last = self.working == 0
+            if last and not self.ended.is_set():
+                self.results.put(None)
+
+    def _next(self) -> Job | None:
+        with self.lock:
+            return next(self.todo, None)
+
+    def _graded(self, job: Job, judge: Judge) -> Result | Lost:
+        try:
+            content = self.local.load(job)
+        except OSError as error:
+            return Lost(failure=f"cannot be read: {error.strerror or error}")
+        try:
+            return grade_one(
+                task(job, content), judge, self.local.assignments, stopped=self.ended.is_set
+            )
+        except Exception as error:  # noqa: BLE001 - one submission must not stop the rest
+            judge.close()
+            return Lost(failure=repr(error))

@@ -1,0 +1,40 @@
+"""Points in time as exports write them, as ISO 8601 in UTC."""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+# 2021-10-08 04:23:25.379020000 Z · 2015-02-02 15:58:23.948203 America/Los_Angeles ·
+# 2026-03-01T23:59+08:00
+_MOMENT = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)[ T](?P<minute>\d\d:\d\d)(?P<second>:\d\d)?(?:\.\d+)?"
+    r"\s*(?P<zone>Z|[+-]\d\d:?\d\d|[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+)*)?",
+    re.ASCII,
+)
+
+
+def in_utc(text: str) -> str | None:
+    """`2021-10-08T04:23:25Z`, or None for text that names no moment (a zone belongs to it)."""
+    found = _MOMENT.fullmatch(text.strip().strip("'\""))
+    zone = _zone(found["zone"] or "") if found else None
+    if found is None or zone is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(
+            f"{found['day']}T{found['minute']}{found['second'] or ':00'}"
+        )
+        return moment.replace(tzinfo=zone).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError):
+        return None
+
+
+def _zone(name: str) -> tzinfo | None:
+    if name in ("Z", "UTC"):
+        return UTC
+    if name[:1] in ("+", "-"):
+        sign = -1 if name[0] == "-" else 1
+        return timezone(sign * timedelta(hours=int(name[1:3]), minutes=int(name[-2:])))
+    try:
+        return ZoneInfo(name) if name else None
+    except (ValueError, OSError, KeyError):
+        return None

@@ -1,0 +1,181 @@
+"""`run.json`: what was planned, with which versions and seed, and who is absent."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata, resources
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.assignment import Assignment
+from grader.bulk.names import folder_name
+from grader.bulk.plan import Job, Left, Plan
+from grader.errors import GraderError
+from grader.files import read_json, replace_file
+from grader.model import Json
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
+NAME = "run.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What must be equal for two reports to be comparable.
+
+    Args:
+        demanded: the sandbox level without which nothing is graded (`full`), or `any`.
+        pseudonym_key: the fingerprint of the key, None without pseudonyms.
+    """
+
+    seed: int
+    demanded: str
+    grader_version: str
+    python: str
+    torch: str
+    pseudonym_key: str | None = None
+    until: str | None = None
+
+
+def conditions(
+    seed: int, *, allow_reduced: bool, pseudonym_key: str | None = None, until: str | None = None
+) -> Conditions:
+    """Those of this machine."""
+    return Conditions(
+        seed=seed,
+        demanded="any" if allow_reduced else "full",
+        grader_version=metadata.version("torchgrade"),
+        python=platform.python_version(),
+        # The front desk never imports torch; the judge's own word stands in every report.
+        torch=metadata.version("torch"),
+        pseudonym_key=pseudonym_key,
+        until=until,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """The `index`-th of `count` parts, from 1."""
+
+    index: int
+    count: int
+
+
+def record(
+    plan: Plan,
+    whole: Plan,
+    assignments: Sequence[Assignment],
+    under: Conditions,
+    shard: Shard | None,
+) -> dict[str, Any]:
+    """The content of `run.json` before the first submission is graded.
+
+    Args:
+        plan: what this run grades; `whole` is what all shards together grade.
+    """
+    used = {each.assignment for each in whole.jobs} | {id_ for _, id_ in whole.absent}
+    return {
+        "schema_version": "1.0",
+        "seed": under.seed,
+        "grader_version": under.grader_version,
+        "python": under.python,
+        "torch": under.torch,
+        "sandbox": {"demanded": under.demanded, "level": None},
+        "shard": {"index": shard.index, "count": shard.count} if shard else None,
+        "plan_digest": whole.digest,
+        "pseudonym_key": under.pseudonym_key,
+        "until": under.until,
+        "started_at": now(),
+        "finished_at": None,
+        "assignments": [
+            {
+                "id": each.id,
+                "version": each.version,
+                "digest": each.digest,
+                "edition": each.edition,
+                "max_score": each.max_score,
+            }
+            for each in assignments
+            if each.id in used
+        ],
+        "planned": [planned(job) for job in plan.jobs],
+        "students": [
+            {"student": each.student, "name": each.name, "ids": dict(each.ids)}
+            for each in plan.people
+        ],
+        "absent": [{"student": student, "assignment": id_} for student, id_ in plan.absent],
+        "unattributed": [_left(each) for each in plan.left],
+        "aside": [_left(each) for each in plan.aside],
+        "duplicates": [
+            {"assignment": each.assignment, "sha256": each.sha256, "students": [*each.students]}
+            for each in plan.duplicates
+        ],
+    }
+
+
+def planned(job: Job) -> dict[str, Json]:
+    return {
+        "student": job.student,
+        "assignment": job.assignment,
+        "attempt": job.attempt,
+        "counts": job.counts,
+        "file": job.file,
+        "sha256": job.sha256,
+        "submitted_at": job.submitted_at,
+        "late": job.late,
+        "report": f"{folder_name(job.student)}/{job.report_name}",
+    }
+
+
+def now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def write(content: Mapping[str, Any], folder: Path) -> None:
+    """Put a valid `run.json` into the folder.
+
+    Raises:
+        GraderError: the content breaks its own schema.
+        UsageProblem: it cannot be written there.
+    """
+    if problems := validate(content):
+        raise GraderError("\n".join(["run.json is not valid:", *problems]))
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+    replace_file(folder / NAME, text.encode("ascii"))
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """The `run.json` of a folder.
+
+    Raises:
+        UsageProblem: it is missing or no JSON.
+        GraderError: it is JSON, but not ours.
+    """
+    content = read_json(folder / NAME)
+    problems = validate(content)
+    if problems or not isinstance(content, dict):
+        raise GraderError("\n".join([f"{folder / NAME} is not valid:", *problems]))
+    return content
+
+
+def validate(content: object) -> list[str]:
+    """What is wrong, one sentence each; at most ten."""
+    errors = islice(_validator().iter_errors(content), 10)
+    return [f"{each.json_path}: {each.message[:200]}" for each in errors]
+
+
+@cache
+def _validator() -> "Draft202012Validator":
+    from jsonschema import Draft202012Validator
+
+    raw = resources.files("grader").joinpath("schemas", "run.schema.json").read_text("utf-8")
+    return Draft202012Validator(json.loads(raw))
+
+
+def _left(left: Left) -> dict[str, Json]:
+    return {"file": left.file, "reason": left.reason}

@@ -1,0 +1,138 @@
+"""`scores.csv` for people, `summary.json` for machines that may know numbers but no names."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+# Spreadsheets take a cell that begins like this for a formula, the wide forms included.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "＝", "＋", "－", "＠")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What the tables need of one report.
+
+    Args:
+        status: graded, unreadable, grader_failed, or pending (some points are undecided here).
+        score: None unless every point is decided.
+    """
+
+    student: str
+    assignment: str
+    status: str
+    score: int | None
+    max_score: int
+    official: bool
+
+
+def row(staff: Mapping[str, Any]) -> Row:
+    pending = any(each["verdict"] == "pending" for each in staff["criteria"])
+    status = staff["status"]
+    if pending and status == "graded":
+        status = "pending"
+    return Row(
+        student=staff["submission"]["student"],
+        assignment=staff["assignment"]["id"],
+        status=status,
+        score=staff["score"] if status in ("graded", "unreadable") else None,
+        max_score=staff["max_score"],
+        official=staff["official"],
+    )
+
+
+def scores_csv(run: Mapping[str, Any], rows: Iterable[Row]) -> bytes:
+    """One line for each student: RFC 4180, UTF-8 with BOM, formulas neutralised.
+
+    Args:
+        run: the content of `run.json`.
+        rows: of the attempts that count.
+    """
+    ids = [each["id"] for each in run["assignments"]]
+    known = {(each.student, each.assignment): each for each in rows}
+    dated = {
+        (each["student"], each["assignment"]): each for each in run["planned"] if each["counts"]
+    }
+    absent = {(each["student"], each["assignment"]) for each in run["absent"]}
+    mine = _students(run)
+    columns = list(dict.fromkeys(key for each in mine for key in each["ids"]))
+    written = io.StringIO(newline="")
+    table = csv.writer(written, lineterminator="\r\n")
+    head = ["student", "name", *(_id_column(each) for each in columns)]
+    for id_ in ids:
+        head += [id_, *(f"{id_}_{part}" for part in _PARTS)]
+    table.writerow([_text(each) for each in head])
+    for person in mine:
+        student = person["student"]
+        line = [student, person["name"] or "", *(person["ids"].get(each, "") for each in columns)]
+        for id_ in ids:
+            key = (student, id_)
+            line += _cells(known.get(key), dated.get(key), absent=key in absent)
+        table.writerow([_text(each) for each in line])
+    return b"\xef\xbb\xbf" + written.getvalue().encode("utf-8", "replace")
+
+
+_PARTS: Final = ("max", "status", "official", "submitted_at", "late")
+
+
+def _students(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Those of this shard, and who is in the roster only, by id."""
+    here = {each["student"] for key in ("planned", "absent") for each in run[key]}
+    return [each for each in run["students"] if each["student"] in here]
+
+
+def _cells(row: Row | None, dated: Mapping[str, Any] | None, *, absent: bool) -> list[str]:
+    if dated is None:
+        return ["", "", "missing" if absent else "", "", "", ""]
+    when, late = dated["submitted_at"] or "", "late" if dated["late"] else ""
+    if row is None:
+        return ["", "", "grader_failed", "", when, late]
+    score = "" if row.score is None else str(row.score)
+    official = "yes" if row.official else "no"
+    return [score, str(row.max_score), row.status, official, when, late]
+
+
+def _id_column(column: str) -> str:
+    return f"{column} (roster)" if column in ("student", "name") else column
+
+
+def _text(value: str) -> str:
+    """The value as text that no spreadsheet computes."""
+    return f"'{value}" if value.lstrip(" ").startswith(_FORMULA) else value
+
+
+def summary(run: Mapping[str, Any], rows: Sequence[Row]) -> bytes:
+    """Counts only: nobody can be recognised by them."""
+    content = {
+        "schema_version": "1.0",
+        "planned": len(run["planned"]),
+        "students": len(_students(run)),
+        "unattributed": len(run["unattributed"]),
+        "aside": len(run["aside"]),
+        "duplicates": len(run["duplicates"]),
+        "official": sum(each.official for each in rows),
+        "unofficial": sum(not each.official for each in rows),
+        "assignments": {each["id"]: _counts(each, run, rows) for each in run["assignments"]},
+    }
+    return (json.dumps(content, ensure_ascii=True, indent=2) + "\n").encode("ascii")
+
+
+def _counts(
+    assignment: Mapping[str, Any], run: Mapping[str, Any], rows: Sequence[Row]
+) -> dict[str, Any]:
+    id_ = assignment["id"]
+    mine = [each for each in rows if each.assignment == id_]
+    wanted = sum(each["assignment"] == id_ and each["counts"] for each in run["planned"])
+    statuses = Counter(each.status for each in mine)
+    statuses["grader_failed"] += wanted - len(mine)
+    names = ("graded", "unreadable", "grader_failed", "pending")
+    scores = Counter(each.score for each in mine if each.score is not None)
+    return {
+        **{name: statuses[name] for name in names},
+        "missing": sum(each["assignment"] == id_ for each in run["absent"]),
+        "max_score": assignment["max_score"],
+        "scores": {str(score): scores[score] for score in sorted(scores)},
+    }

@@ -1,0 +1,348 @@
+"""`grade batch`: grades a class, and continues what an earlier run left."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from grader.assignment import Assignment
+from grader.cli import arguments, progress, terminal
+from grader.cli.layout import wrap
+from grader.cli.listing import available, named
+from grader.cli.root import Command, Desk, desk, shared_options
+from grader.errors import UsageProblem
+from grader.model import Language
+from grader.texts import catalog
+
+if TYPE_CHECKING:
+    from grader.bulk.batch import Batch, Finished, Reduced
+    from grader.bulk.plan import Left, Plan
+    from grader.bulk.run_record import Shard
+    from grader.bulk.store import Store
+
+_MOST_LISTED: Final = 20
+_UNATTRIBUTED, _FAILED = 1, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The command as it was typed, understood."""
+
+    source: Path
+    out: Path
+    known: tuple[Assignment, ...]
+    chosen: tuple[Assignment, ...]
+    options: Mapping[str, Any]
+    seed: int | None
+    shard: "Shard | None"
+    until: str | None
+    pattern: "re.Pattern[str] | None"
+    jobs: int
+
+
+def command(language: Language) -> click.Command:
+    def option(flags: str, key: str, **settings: Any) -> click.Option:
+        return click.Option(
+            flags.split(), help=catalog.say(language, f"cli.batch.{key}"), **settings
+        )
+
+    def path() -> click.Path:
+        return click.Path(dir_okay=False)
+
+    levels = click.Choice(["auto", "full", "portable"])
+    return Command(
+        "batch",
+        callback=_run,
+        params=[
+            click.Argument(["source"], metavar="DIR", type=click.Path(exists=True)),
+            option("--out", "out", required=True, metavar="DIR", type=click.Path(file_okay=False)),
+            option("--assignment ids", "assignment", multiple=True, metavar="ID"),
+            option("--jobs", "jobs", type=click.IntRange(min=1), metavar="N"),
+            option("--seed", "seed", metavar="N"),
+            option("--shard", "shard", metavar="I/N"),
+            option("--student-pattern pattern", "pattern", metavar="REGEX"),
+            option("--until", "until", metavar="TIME"),
+            option("--roster", "roster", metavar="CSV", type=path()),
+            option("--pseudonym-key key", "key", metavar="FILE", type=path()),
+            option("--sandbox", "sandbox", type=levels, default="auto"),
+            option("--allow-reduced", "allow_reduced", is_flag=True),
+            option("--fresh", "fresh", is_flag=True),
+            *shared_options(language),
+        ],
+        help=catalog.say(language, "cli.batch.help"),
+    )
+
+
+@click.pass_context
+def _run(ctx: click.Context, /, source: str, **options: Any) -> int:
+    here = desk(ctx)
+    asked = _understood(Path(source), options, here)
+
+    from grader.bulk import store
+    from grader.bulk.batch import Reduced
+
+    with store.locked(asked.out) as opened:
+        try:
+            return _graded(asked, opened, here)
+        except store.NoRoom as error:
+            terminal.say(here.say("cli.batch.no_room", file=str(error)))
+        except Reduced as error:
+            terminal.say(*_reduced(error, here))
+    return _FAILED
+
+
+# --- what was typed ------------------------------------------------------------------------
+
+
+def _understood(source: Path, options: Mapping[str, Any], here: Desk) -> Asked:
+    known = available(here)
+    chosen = tuple({(one := named(id_, known)).id: one for id_ in options["ids"]}.values())
+    seed = None if options["seed"] is None else arguments.seed(options["seed"])
+    shard = _shard(options["shard"])
+    if shard is not None and seed is None:
+        raise _usage("shard_seed")
+    return Asked(
+        source=source,
+        out=Path(options["out"]),
+        known=known,
+        chosen=chosen or known,
+        options=options,
+        seed=seed,
+        shard=shard,
+        until=_until(options["until"]),
+        pattern=_pattern(options["pattern"]),
+        jobs=options["jobs"] or _cores(),
+    )
+
+
+def _usage(code: str, **args: Any) -> UsageProblem:
+    return UsageProblem(catalog.text(f"cli.batch.usage.{code}", **args))
+
+
+def _cores() -> int:
+    """The cores that this process may use, not those of the machine."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _shard(typed: str | None) -> "Shard | None":
+    from grader.bulk.run_record import Shard
+
+    if typed is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", typed)
+    index, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= index <= count:
+        raise _usage("shard", value=typed)
+    return Shard(index=index, count=count)
+
+
+def _until(typed: str | None) -> str | None:
+    from grader.bulk.moments import in_utc
+
+    moment = in_utc(typed) if typed is not None else None
+    if typed is not None and moment is None:
+        raise _usage("until", value=typed)
+    return moment
+
+
+def _pattern(typed: str | None) -> "re.Pattern[str] | None":
+    if typed is None:
+        return None
+    try:
+        return re.compile(typed)
+    except re.error as error:
+        raise _usage("pattern", value=typed, problem=str(error)) from error
+
+
+# --- the batch -----------------------------------------------------------------------------
+
+
+def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
+    from grader import grading
+    from grader.bulk import batch
+    from grader.bulk.archives import Shelf
+    from grader.bulk.engine import Local
+
+    with closing(Shelf()) as shelf:
+        shown, plan, todo = _planned(asked, opened, shelf, here)
+        if not todo.whole.jobs:
+            terminal.show(_listed(shown.left, "left", here))
+            raise _usage("nothing", folder=str(asked.source))
+        engine = Local(
+            settings=grading.Settings(
+                seed=todo.under.seed, sandbox=asked.options["sandbox"], time_factor=1.0
+            ),
+            assignments=todo.assignments,
+            jobs=min(asked.jobs, max(1, len(todo.plan.jobs))),
+            load=batch.loader(shelf, plan),
+        )
+        with progress.shown(here) as tell:
+            finished = batch.carry_out(todo, engine, tell)
+    terminal.show(_screen(shown, todo, finished, here))
+    if finished.failed:
+        return _FAILED
+    return _UNATTRIBUTED if shown.left else 0
+
+
+def _planned(
+    asked: Asked, opened: "Store", shelf: Any, here: Desk
+) -> "tuple[Plan, dict[Any, Any], Batch]":
+    """The plan with every name, the jobs by their pseudonymous twins, and the batch."""
+    from grader.bulk import inbox, pseudonyms, roster, run_record
+    from grader.bulk import plan as plans
+    from grader.bulk.batch import Batch
+
+    roster_file, key_file = asked.options["roster"], asked.options["key"]
+    members = roster.read(Path(roster_file)) if roster_file else roster.Roster()
+    key = _key(Path(key_file), here) if key_file else None
+    ids = [each.id for each in asked.known]
+    rules = inbox.Rules(pattern=asked.pattern, ids=ids)
+    arrived = inbox.look(asked.source, shelf, rules, outside=asked.out)
+    wanted = plans.Wanted(known=asked.known, chosen=asked.chosen, until=asked.until)
+    shown = whole = plans.make(arrived, shelf, wanted, members)
+    real: dict[Any, Any] = {}
+    if key is not None:
+        whole = pseudonyms.hide(shown, key)
+        by_name = {pseudonyms.pseudonym(key, job.student): job.student for job in shown.jobs}
+        known = {(job.student, job.assignment, job.attempt): job for job in shown.jobs}
+        real = {job: known[by_name[job.student], job.assignment, job.attempt] for job in whole.jobs}
+        pseudonyms.write_table(shown, key, Path(f"{key_file}.students.csv"))
+    fingerprint = pseudonyms.fingerprint(key) if key is not None else None
+    under = run_record.conditions(
+        _seed(asked, opened, fingerprint),
+        allow_reduced=asked.options["allow_reduced"],
+        pseudonym_key=fingerprint,
+        until=asked.until,
+    )
+    part = whole.shard(asked.shard.index, asked.shard.count) if asked.shard else whole
+    return (
+        shown,
+        real,
+        Batch(
+            plan=part,
+            whole=whole,
+            assignments={each.id: each for each in asked.known},
+            under=under,
+            store=opened,
+            shard=asked.shard,
+            fresh=asked.options["fresh"],
+        ),
+    )
+
+
+def _key(path: Path, here: Desk) -> bytes:
+    from grader.bulk import pseudonyms
+
+    key, made = pseudonyms.key(path)
+    if made:
+        terminal.say(here.say("cli.batch.key_made", file=str(path)))
+    return key
+
+
+def _seed(asked: Asked, opened: "Store", fingerprint: str | None) -> int:
+    """The seed of the earlier run, the one that was typed, or a new one."""
+    import secrets
+
+    from grader.bulk import run_record
+    from grader.errors import GraderError
+
+    earlier = opened.seed()
+    if (asked.out / run_record.NAME).exists():
+        try:
+            run = run_record.read(asked.out)
+        except (UsageProblem, GraderError):
+            terminal.say(catalog.say("en", "cli.batch.run_damaged", folder=str(asked.out)))
+        else:
+            _refuse_another(run, asked, fingerprint)
+    if earlier is not None and asked.seed not in (None, earlier) and not asked.options["fresh"]:
+        raise _usage("other_seed", folder=str(asked.out), seed=earlier)
+    if asked.seed is not None:
+        return asked.seed
+    # Drawn once; 64 bits, so that nobody finds the hidden inputs by trying seeds.
+    return earlier if earlier is not None else secrets.randbits(64)
+
+
+def _refuse_another(run: Mapping[str, Any], asked: Asked, fingerprint: str | None) -> None:
+    """Refuse to mix two batches in one folder."""
+    shard = asked.shard
+    mine = {"index": shard.index, "count": shard.count} if shard else None
+    if run["shard"] != mine:
+        theirs = run["shard"]
+        said = f"{theirs['index']}/{theirs['count']}" if theirs else "-"
+        raise _usage("other_shard", folder=str(asked.out), shard=said)
+    if run["pseudonym_key"] != fingerprint:
+        raise _usage("other_key", folder=str(asked.out))
+
+
+# --- what is shown -------------------------------------------------------------------------
+
+
+def _reduced(error: "Reduced", here: Desk) -> list[str]:
+    layers = ", ".join(error.layers) or "-"
+    return wrap(here.say("cli.batch.reduced", level=error.level, layers=layers))
+
+
+def _screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
+    from grader.bulk import tables
+
+    lines = [""]
+    counted = {(job.student, job.assignment) for job in todo.plan.jobs if job.counts}
+    rows = {(row.student, row.assignment): row for row in finished.rows}
+    for id_ in dict.fromkeys(job.assignment for job in todo.plan.jobs):
+        mine: list[tables.Row] = [
+            rows[key] for key in sorted(counted & rows.keys()) if key[1] == id_
+        ]
+        statuses = Counter(row.status for row in mine)
+        said = [
+            here.say(f"cli.batch.status.{status}", number=number)
+            for status, number in sorted(statuses.items())
+        ]
+        missing = sum(each == id_ for _, each in todo.plan.absent)
+        said += [here.say("cli.batch.status.missing", number=missing)] if missing else []
+        lines += wrap(f"{id_}: {', '.join(said)}")
+    lines += _notes(shown, todo, finished, here)
+    lines += _listed(shown.left, "left", here, hidden=todo.under.pseudonym_key is not None)
+    return [*lines, "", *wrap(here.say("cli.batch.written", folder=str(todo.store.folder)))]
+
+
+def _notes(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
+    numbers = {
+        "again": sum(not job.counts for job in todo.plan.jobs),
+        "late": sum(job.late and job.counts for job in todo.plan.jobs),
+        "duplicates": len(shown.duplicates),
+        "aside": len(shown.aside),
+        "damaged": len(finished.damaged),
+        "failed": len(finished.failed),
+        "unofficial": sum(not row.official for row in finished.rows),
+    }
+    said = [(key, number) for key, number in numbers.items() if number]
+    return [
+        row
+        for key, number in said
+        for row in wrap(here.say(f"cli.batch.note.{key}", number=number))
+    ]
+
+
+def _listed(left: Sequence["Left"], code: str, here: Desk, *, hidden: bool = False) -> list[str]:
+    if not left:
+        return []
+    lines = ["", *wrap(here.say(f"cli.batch.{code}", number=len(left)))]
+    if hidden:
+        # A log of pseudonymous results must not hold the names of files.
+        reasons = Counter(each.reason for each in left)
+        rows = [f"{number}x {here.say(f'bulk.reason.{key}')}" for key, number in reasons.items()]
+    else:
+        rows = [f"{each.file}: {here.say(f'bulk.reason.{each.reason}')}" for each in left]
+    for row in rows[:_MOST_LISTED]:
+        lines += wrap(row, first="  ", rest="    ")
+    if len(rows) > _MOST_LISTED:
+        lines += wrap(here.say("cli.batch.more", number=len(rows) - _MOST_LISTED), first="  ")
+    return lines
