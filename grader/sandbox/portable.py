@@ -55,6 +55,8 @@ class PortableBench:
         self.folder = folder
         self.started = 0
         self.alive: set[_Process] = set()
+        self.abandoned = False
+        self.spawning = threading.Lock()
         self.waiting: _Process | None = self._spawn()
         self.on_abandoned = on_abandoned
         self.watcher: threading.Thread | None = None
@@ -95,12 +97,18 @@ class PortableBench:
         return code
 
     def _spawn(self) -> "_Process":
-        self.started += 1
-        home = self.folder / f"worker-{self.started}"
-        home.mkdir(mode=0o700)
-        process = _Process(home)
-        self.alive.add(process)
-        return process
+        with self.spawning:
+            if not self.abandoned:
+                self.started += 1
+                home = self.folder / f"worker-{self.started}"
+                home.mkdir(mode=0o700)
+                process = _Process(home)
+                self.alive.add(process)
+                return process
+        # The session takes the end of its worker for a death and wants another one, while the
+        # watcher clears everything away. This thread ends with the process, which is very soon.
+        threading.Event().wait(END_S)
+        raise GraderError("nobody waits for grades any more")
 
     def _watch_lifeline(self, lifeline: int) -> None:
         import select
@@ -109,6 +117,8 @@ class PortableBench:
         poller.register(lifeline, 0)
         poller.register(self.closing[0], 0)
         if lifeline in dict(poller.poll()):
+            with self.spawning:
+                self.abandoned = True
             self.close()
             self.on_abandoned()
 
