@@ -83,11 +83,15 @@ def half(n):
 """
 
 
-def tiny(course: Path, *, id_: str = "tiny", suite: str = PUBLIC, **files: str) -> Path:
+def tiny(
+    course: Path, *, id_: str = "tiny", suite: str = PUBLIC, call_s: float = 0.3, **files: str
+) -> Path:
     """An assignment of two functions in the course folder, which is returned."""
     folder = course / f"{id_}_example"
     (folder / "suite").mkdir(parents=True)
-    (folder / "assignment.toml").write_text(ASSIGNMENT.replace("tiny", id_))
+    (folder / "assignment.toml").write_text(
+        ASSIGNMENT.replace("tiny", id_).replace("call_s = 0.3", f"call_s = {call_s}")
+    )
     (folder / "rubric.toml").write_text(RUBRIC)
     (folder / "suite" / "test_public.py").write_text(suite)
     for name, text in files.items():
@@ -284,30 +288,36 @@ def test_a_suite_that_breaks_the_rules_costs_no_student_a_point_and_others_are_j
         assert named in err(result)
 
 
-def test_who_kills_the_graders_processes_gets_no_score_and_the_next_is_graded(
-    tmp_path: Path,
-) -> None:
-    grandparent = "open(f'/proc/{os.getppid()}/stat').read().rpartition(')')[2].split()[1]"
-    killers = {"zygote": "os.getppid()", "judge": f"int({grandparent})"}
-    sources = {
-        name: RIGHT.replace(
-            "    return n / 2", f"    import os, time\n    os.kill({pid}, 9)\n    time.sleep(60)"
-        )
-        for name, pid in killers.items()
-    }
+def test_who_kills_the_judge_gets_no_score_and_the_next_is_graded(tmp_path: Path) -> None:
+    # The portable sandbox cannot keep a worker from it: the judge is its parent.
+    killer = RIGHT.replace(
+        "    return n / 2",
+        "    import os, time\n    os.kill(os.getppid(), 9)\n    time.sleep(60)",
+    )
 
     reports, result = checked(
-        tiny(tmp_path / "course"),
-        {"zygote": sources["zygote"], "a": RIGHT, "judge": sources["judge"], "b": RIGHT},
+        tiny(tmp_path / "course"), {"killer": killer, "next": RIGHT}, "--sandbox", "portable"
     )
 
     assert {name: each["status"] for name, each in reports.items()} == {
-        "zygote": "grader_failed",
-        "a": "graded",
-        "judge": "grader_failed",
-        "b": "graded",
+        "killer": "grader_failed",
+        "next": "graded",
     }
+    assert reports["next"]["score"] == 10
     assert result.returncode == 3
+
+
+def test_who_aims_at_the_zygote_keeps_no_more_than_the_other_criteria(tmp_path: Path) -> None:
+    killer = RIGHT.replace(
+        "    return n / 2",
+        "    import os, time\n    os.kill(os.getppid(), 9)\n    time.sleep(60)",
+    )
+
+    reports, _ = checked(tiny(tmp_path / "course"), {"killer": killer, "next": RIGHT})
+
+    # Locked down, the signal is refused; else the zygote is gone, and so is the score.
+    assert reports["killer"]["score"] in (None, 4)
+    assert reports["next"]["score"] == 10
 
 
 # --- what stays the same --------------------------------------------------------------------------
