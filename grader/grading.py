@@ -108,6 +108,7 @@ class Judge:
         seed: int | None = None,
         reverse: bool = False,
         diagnose: bool | None = None,
+        until_lost: bool = False,
     ) -> dict[str, Any]:
         """The report of one file for one assignment, in the view of the settings' audience.
 
@@ -115,11 +116,13 @@ class Judge:
             seed: another one than the settings have.
             reverse: run the tests in the other order.
             diagnose: whether a loss is looked into, whatever the assignment says about hints.
+            until_lost: run no test after the first loss: only full marks are to be told apart.
         """
         settings = self.settings if seed is None else replace(self.settings, seed=seed)
         order = None
         if reading.source is not None:
-            order = replace(_order(reading, assignment, settings), reverse=reverse)
+            order = _order(reading, assignment, settings)
+            order = replace(order, reverse=reverse, until_lost=until_lost)
             if diagnose is not None:
                 order = replace(order, diagnose=diagnose)
         return self._judged(order, reading, assignment, settings).view(settings.audience)
@@ -190,7 +193,7 @@ class Judge:
         for name in ("judge", "bench"):
             (self._folder / name).mkdir(mode=0o700)
         program = (
-            "from grader.suite.judge import main;"
+            "from grader.suite.begin import main;"
             f" main({str(self._folder)!r}, {self.settings.sandbox!r})"
         )
         with (self._folder / "stderr").open("wb") as stderr:

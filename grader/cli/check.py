@@ -72,6 +72,8 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
     outputs.refuse_sources(wanted)
     known = available(here)
     chosen = tuple({(one := named(id_, known)).id: one for id_ in options["ids"]}.values())
+    # First, because a question about the file must not wait for PyTorch.
+    read = [_understood(*each, known, chosen, here.language) for each in submitted]
     terminal.say(here.say("cli.starting"))
 
     from grader import grading
@@ -82,9 +84,7 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
         time_factor=factor,
         audience=options["audience"],
     )
-    # PyTorch loads in the judge's processes while the files are read here.
     with grading.Judge.start(settings) as judge:
-        read = [_understood(*each, known, chosen, here.language) for each in submitted]
         pairs = [(each.path, one.id) for each in read for one in each.assignments]
         outputs.prepare(wanted, [f"{path}: {id_}" for path, id_ in pairs])
         names = iter(outputs.names(pairs))

@@ -43,7 +43,12 @@ MOST_ASSERTS = 5
 
 
 class Spent(Exception):
-    """No more calls to this submission: `reason` is `deaths` or `total`."""
+    """No more calls to this submission.
+
+    Args:
+        reason: `deaths` or `total` (nothing is left), or, from the judge, `criterion` (an earlier
+            test of it had to be stopped) or `function` (the last life is kept for the others).
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -185,6 +190,11 @@ class Session:
         """End the worker. Idempotent."""
         if self._live is not None:
             self._bury(None)
+
+    @property
+    def deaths(self) -> int:
+        """How many workers of this submission had to be buried before their time."""
+        return self._deaths
 
     @property
     def usage(self) -> Usage:

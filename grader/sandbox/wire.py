@@ -28,6 +28,8 @@ ARRAY_LIMIT = 256
 NDIM_LIMIT = 8
 DEPTH_LIMIT = 32
 STRING_LIMIT = 16 * 1024
+# What `input()` raises in a worker; the judge knows the sentence and says it in two languages.
+NO_INPUT = "input() has nobody to ask while a submission is graded"
 INT64 = range(-(2**63), 2**63)
 
 DTYPES: dict[str, torch.dtype] = {

@@ -14,7 +14,7 @@ from grader import submission
 from grader.errors import UsageProblem
 from grader.sandbox.link import Output
 from grader.sandbox.session import Session
-from grader.suite.judge import open_bench
+from grader.suite.begin import open_bench
 from grader.suite.plugin import Desk
 
 PATIENCE = 30.0

@@ -10,8 +10,8 @@ nothing beside the submission is ever looked at. On end of file the judge ends, 
 workers.
 """
 
+import contextlib
 import os
-import shutil
 import sys
 import tempfile
 import tomllib
@@ -31,7 +31,9 @@ from grader.errors import AssignmentError, GraderError
 from grader.model import Diagnosis, Died, Json, Outcome, Place, Planned, Problem, Raised, Text
 from grader.sandbox.link import Bench, Output
 from grader.sandbox.session import Session, Trouble
+from grader.sandbox.wire import NO_INPUT
 from grader.suite import messages, plugin, probes
+from grader.suite.lives import Lives
 from grader.suite.messages import Order, Verdicts
 from grader.suite.outcomes import Reasons, worst
 from grader.suite.student import Student
@@ -58,29 +60,14 @@ _OFF = (
 )
 
 
-def main(folder: str, sandbox: str) -> None:
-    """Judge the orders on stdin until it closes.
+def serve(bench: Bench, opened: Callable[[], Bench], orders: int, answers: int) -> None:
+    """Judge the orders on descriptor `orders` until it closes.
 
     Args:
-        folder: empty and private; workers get a folder below it.
-        sandbox: `auto` or `portable`.
+        bench: just started; `opened` makes another one.
     """
-    orders, answers = os.dup(0), os.dup(1)
-    # Whatever prints here by mistake must not look like an answer.
-    os.dup2(2, 1)
     torch.set_num_threads(1)
     tell = _teller(answers)
-
-    def abandoned() -> None:
-        # Nobody waits for the verdicts: the bench ends with this process, the folder with it.
-        shutil.rmtree(folder, ignore_errors=True)
-        os._exit(4)
-
-    def opened() -> Bench:
-        private = tempfile.mkdtemp(dir=Path(folder) / "bench")
-        return open_bench(sandbox, Path(private), orders, abandoned)
-
-    bench = opened()
     queue = _Queue(orders)
     try:
         while (order := queue.peek()) is not None:
@@ -89,22 +76,11 @@ def main(folder: str, sandbox: str) -> None:
                 bench.close()
                 bench = opened()
     except BaseException as error:  # noqa: BLE001 - the last words of this process
-        tell({"now": "broken", "kind": "grader", "detail": _last_words(error)})
+        # A front desk that was killed does not hear them.
+        with contextlib.suppress(BrokenPipeError):
+            tell({"now": "broken", "kind": "grader", "detail": _last_words(error)})
     finally:
         bench.close()
-    # Taking torch down in an orderly way takes longer than judging a submission.
-    os._exit(0)
-
-
-def open_bench(
-    sandbox: str, folder: Path, lifeline: int, on_abandoned: Callable[[], None]
-) -> Bench:
-    """The way to get workers on this platform."""
-    from grader.sandbox import forked, portable
-
-    if sandbox != "portable" and forked.available():
-        return forked.ForkedBench(folder, lifeline, on_abandoned)
-    return portable.PortableBench(folder, lifeline, on_abandoned)
 
 
 def _last_words(error: BaseException) -> str:
@@ -260,7 +236,8 @@ class Driver:
         output = Output(order.limits.output_kib)
         session = Session(bench=self.bench, source=order.source, limits=order.limits, output=output)
         self.desk.session, self.desk.seed = session, order.seed
-        self.run = run = _Run(Reasons(self._own_text, order.places), session)
+        lives = Lives(self.assignment.criteria, planned, session)
+        self.run = run = _Run(Reasons(self._own_text, order.places, session), session, lives)
         try:
             if not order.only_probes:
                 self._run_items(order, items, planned)
@@ -302,6 +279,8 @@ class Driver:
             self.tell({"now": "outcome", "outcome": asdict(outcome)})
             if self.run is None or self.run.error is not None:
                 return
+            if order.until_lost and self.run.lost:
+                return
 
     def _run_item(self, item: pytest.Item, plan: Planned, following: pytest.Item | None) -> Outcome:
         run = self.run
@@ -310,8 +289,11 @@ class Driver:
         if plan.visibility == "hidden":
             run.close_the_shown_part()
         run.begin(plan)
+        self.desk.refusal = run.lives.refusal(plan)
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-        return worst(run.phases)
+        outcome = worst(run.phases)
+        run.lives.count(plan, outcome)
+        return outcome
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
@@ -370,9 +352,10 @@ def _planned(assignment: Assignment, items: list[pytest.Item]) -> tuple[Planned,
 class _Run:
     """What is known so far of the submission on the desk."""
 
-    def __init__(self, reasons: Reasons, session: Session) -> None:
+    def __init__(self, reasons: Reasons, session: Session, lives: Lives) -> None:
         self.reasons = reasons
         self.session = session
+        self.lives = lives
         self.phases: list[Outcome] = []
         self.plan: Planned | None = None
         self.error: AssignmentError | GraderError | None = None
@@ -440,11 +423,12 @@ def _problem(trouble: Trouble) -> Problem:
         case Died():
             kind = seen.cause
             args = {}
+    code = "input" if isinstance(seen, Raised) and seen.message == NO_INPUT else kind
     quote = unit.text.split("\n")[line - unit.line : line - unit.line + 1]
     where = "cell" if unit.cell is not None else "file"
     return Problem(
         kind=kind,
-        message=catalog.text(f"problem.{where}.{kind}", **args),
+        message=catalog.text(f"problem.{where}.{code}", **args),
         place=Place(line=line, cell=unit.cell, quote=(quote or [""])[0].strip()[:120]),
     )
 

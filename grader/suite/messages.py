@@ -40,6 +40,7 @@ class Order:
         diagnose: whether a loss is looked into.
         only_probes: run no test, return the numbers of the probes, with these changes.
         reverse: run the shown tests last to first, then the hidden ones last to first.
+        until_lost: run no test after the first that did not pass.
     """
 
     folder: str
@@ -52,6 +53,7 @@ class Order:
     only_probes: bool = False
     changes: Mapping[str, Change] = field(default_factory=dict)
     reverse: bool = False
+    until_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +118,7 @@ def order_from(data: bytes) -> Order:
         only_probes=raw["only_probes"],
         changes={name: _change_from(each) for name, each in raw["changes"].items()},
         reverse=raw["reverse"],
+        until_lost=raw["until_lost"],
     )
 
 

@@ -9,7 +9,8 @@ import torch
 from grader.claims import clean
 from grader.errors import AssignmentError
 from grader.model import Cause, Died, Json, Outcome, Place, Planned, Raised, Text, Verdict
-from grader.sandbox.session import Spent
+from grader.sandbox.session import Session, Spent
+from grader.sandbox.wire import NO_INPUT as INPUT
 from grader.suite import tried
 from grader.suite.compare import Mismatch
 from grader.suite.messages import place_args
@@ -26,13 +27,18 @@ class Reasons:
     Args:
         own_text: renders a sentence of the assignment's own.
         places: where each entry point is defined in this submission.
+        session: knows what happened while the source was loaded.
     """
 
     def __init__(
-        self, own_text: Callable[[str, Mapping[str, Json]], Text], places: Mapping[str, Place]
+        self,
+        own_text: Callable[[str, Mapping[str, Json]], Text],
+        places: Mapping[str, Place],
+        session: Session,
     ) -> None:
         self.own_text = own_text
         self.places = places
+        self.session = session
 
     def outcome(
         self,
@@ -95,11 +101,23 @@ class Reasons:
             "message": clean(seen.message, 600),
             **args,
         }
+        if _undefined(seen, function):
+            return self._undefined_text(told)
+        if seen.type == "EOFError" and seen.message == INPUT:
+            return _text("raised.input", told)
         if seen.trace:
             # The innermost of the student's own lines is where to look.
             frame = seen.trace[-1]
             told |= {"line": frame.line, "cell": frame.cell}
         return _text("raised.memory" if _out_of_memory(seen) else "raised.call", told)
+
+    def _undefined_text(self, told: dict[str, Json]) -> Text:
+        """Its definition stands in the file, so something kept it from being run."""
+        ended = [each for each in self.session.troubles if not each.is_assert]
+        if not ended:
+            return _text("raised.call", told)
+        unit = ended[0].unit
+        return _text("raised.undefined", told | {"line": unit.line, "cell": unit.cell})
 
     def _call(self, item: pytest.Item, error: BaseException, function: str) -> dict[str, Json]:
         """What was tried and where the function stands; for shown tests only."""
@@ -140,6 +158,14 @@ def _death_code(seen: Died) -> str:
     if seen.detail in ("stale", "processes"):
         return f"died.{seen.detail}"
     return f"died.{seen.cause}"
+
+
+def _undefined(seen: Raised, function: str) -> bool:
+    return (
+        seen.type == "NameError"
+        and not seen.trace
+        and seen.message == f"name {function!r} is not defined"
+    )
 
 
 def _out_of_memory(seen: Raised) -> bool:

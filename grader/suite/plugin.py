@@ -33,6 +33,8 @@ class Desk:
     entry_points: dict[str, EntryPoint]
     seed: int = 0
     session: Session | None = None
+    # Why the test of the moment gets no submission: a reason of `Spent`.
+    refusal: str | None = None
     students: dict[str, Student] = field(default_factory=dict)
 
 
@@ -68,6 +70,10 @@ def student(request: pytest.FixtureRequest) -> Iterator[Student]:
     desk = _desk(request)
     if desk.session is None:
         raise GraderError("no submission lies on the desk")
+    if desk.refusal is not None:
+        from grader.sandbox.session import Spent
+
+        raise Spent(desk.refusal)
     made = Student(desk.session, desk.entry_points)
     desk.students[request.node.name] = made
     yield made

@@ -1,0 +1,50 @@
+"""How a judge's process begins: with its bench, so that torch loads in both at once."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.sandbox import forked, portable
+from grader.sandbox.link import Bench
+
+
+def main(folder: str, sandbox: str) -> None:
+    """Judge the orders on stdin until it closes.
+
+    Args:
+        folder: empty and private; workers get a folder below it.
+        sandbox: `auto`, `full` or `portable`.
+    """
+    orders, answers = os.dup(0), os.dup(1)
+    # Whatever prints here by mistake must not look like an answer.
+    os.dup2(2, 1)
+
+    def abandoned() -> None:
+        # Nobody waits for the verdicts: the bench ends with this process, the folder with it.
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(4)
+
+    def opened() -> Bench:
+        private = tempfile.mkdtemp(dir=Path(folder) / "bench")
+        return open_bench(sandbox, Path(private), orders, abandoned)
+
+    bench = opened()
+    # Only now: this imports torch and pytest, while the bench does the same.
+    from grader.suite import judge
+
+    judge.serve(bench, opened, orders, answers)
+    # Whoever asked may have been killed between two orders: nobody else would remove it then.
+    shutil.rmtree(folder, ignore_errors=True)
+    # Taking torch down in an orderly way takes longer than judging a submission.
+    os._exit(0)
+
+
+def open_bench(
+    sandbox: str, folder: Path, lifeline: int, on_abandoned: Callable[[], None]
+) -> Bench:
+    """The way to get workers on this platform."""
+    if sandbox != "portable" and forked.available():
+        return forked.ForkedBench(folder, lifeline, on_abandoned)
+    return portable.PortableBench(folder, lifeline, on_abandoned)
