@@ -45,8 +45,10 @@ def assert_close(
     """
     left, right = _wide(seen), _wide(want)
     _same_shape(left, right)
-    # Infinities agree when they are the same; their difference is NaN and says nothing.
-    agree = ((left - right).abs() <= atol + rtol * right.abs()) | (
+    # Infinities agree when they are the same; their difference is NaN and says nothing, and a
+    # bound relative to one of them would be infinite.
+    apart = (left - right).abs()
+    agree = (torch.isfinite(apart) & (apart <= atol + rtol * right.abs())) | (
         (left == right) & torch.isinf(right)
     )
     if not bool(agree.all()):
