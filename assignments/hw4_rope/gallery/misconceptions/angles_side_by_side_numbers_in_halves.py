@@ -1,0 +1,16 @@
+# torchgrade: hw4
+# Each angle is written twice side by side, but the halves of x are turned.
+import torch
+
+
+def apply_rope(x, positions=None, base=10000.0):
+    length, width = x.shape[-2:]
+    if positions is None:
+        positions = torch.arange(length)
+    rates = base ** (-torch.arange(0, width, 2).float() / width)
+    angles = torch.outer(positions.float(), rates)
+    angles = angles.repeat_interleave(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    left, right = x.chunk(2, dim=-1)
+    swapped = torch.cat((-right, left), dim=-1)
+    return (x * cos + swapped * sin).to(x.dtype)
