@@ -24,6 +24,7 @@ _WRONG: Final = ("failed", "errored", "not_run")
 _TO_MEND: Final = ("syntax_error", "encoding", "not_a_notebook", "merge_conflict")
 _ABSENCES: Final = ("not_done", "missing_function", "fill_in_variable")
 _MOST: Final = 3
+UNREADABLE: Final = "criterion.unreadable"
 
 
 def in_order(criteria: Sequence[Row]) -> list[Row]:
@@ -36,6 +37,12 @@ def lost(report: Mapping[str, Any]) -> list[Row]:
     """The criteria that cost points, as they are listed."""
     rows = in_order(report["criteria"])
     return [row for row in rows if row["verdict"] not in ("passed", "pending")]
+
+
+def is_unread(report: Mapping[str, Any]) -> bool:
+    """Whether nothing was tested, because Python could not read the file."""
+    codes = {(row["message"] or {}).get("code") for row in report["criteria"]}
+    return report["status"] == "unreadable" or codes == {UNREADABLE}
 
 
 def first_to_mend(reports: Sequence[Mapping[str, Any]]) -> Row | None:
@@ -102,6 +109,9 @@ def _same(one: Row, other: Row) -> bool:
 def losses(report: Mapping[str, Any], shown: "Shown", style: "Style") -> list[Line | str]:
     """What went wrong (with the diagnoses, at most three), then what is still to do."""
     rows = lost(report) if report["status"] == "graded" else []
+    if report["problems"]:
+        # The problem itself stands above, with its place.
+        rows = [row for row in rows if (row["message"] or {}).get("code") != UNREADABLE]
     wrong = _grouped([row for row in rows if row["verdict"] in _WRONG])
     todo = _grouped([row for row in rows if row["verdict"] == "not_done"])
     return [
@@ -185,7 +195,8 @@ def _reason(
             for row in wrap(each[style.language], first="   ", width=style.width)
         ]
     if len(group) > 1 and not absences:
-        titles = "; ".join(row["title"][style.language] for row in group[1:])
+        stop = "；" if style.language == "zh" else "; "
+        titles = stop.join(row["title"][style.language] for row in group[1:])
         rows += wrap(style.say("also", titles=titles), first="   ", width=style.width)
     return rows
 

@@ -140,6 +140,8 @@ def _criteria(report: Report, style: Style) -> list[Line | str]:
 def _meaning(reports: Sequence[Report], shown: Shown, style: Style) -> list[str]:
     if all(report["status"] == "grader_failed" for report in reports):
         return wrap(style.say("meaning_failed"), width=style.width)
+    if all(losses.is_unread(report) for report in reports):
+        return wrap(style.say("meaning_nothing"), width=style.width)
     code = "meaning_complete" if shown.complete else "meaning_student"
     return wrap(style.say(code), width=style.width)
 
@@ -147,7 +149,9 @@ def _meaning(reports: Sequence[Report], shown: Shown, style: Style) -> list[str]
 def _next(reports: Sequence[Report], shown: Shown, style: Style) -> list[str]:
     code, args = _step(reports, style)
     saved = style.say("this_notebook" if shown.kind == "notebook" else "this_file")
-    step = style.say(code, file=shown.file if code == "next_done" else saved, **args)
+    # A name with spaces would read as several words of the sentence.
+    file = f'"{shown.file}"' if " " in shown.file else shown.file
+    step = style.say(code, file=file if code == "next_done" else saved, **args)
     return wrap(style.say("next", step=step), width=style.width)
 
 
@@ -160,7 +164,7 @@ def _step(reports: Sequence[Report], style: Style) -> tuple[str, dict[str, str]]
     lost = [row for report in reports for row in losses.lost(report)]
     if not lost:
         unreadable = any(report["status"] == "unreadable" for report in reports)
-        return ("next_look" if unreadable else "next_done"), {}
+        return ("next_readable" if unreadable else "next_done"), {}
     args = lost[0]["message"]["args"] if lost[0]["message"] else {}
     if args.get("functions"):
         return "next_write", {"function": style.listed(args["functions"])}
