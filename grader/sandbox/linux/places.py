@@ -51,7 +51,7 @@ def readable() -> tuple[Path, ...]:
     """Folders and files that every worker may read; the same for all workers of a process."""
     found = [*_library_folders(), *_installed(), *map(Path, (*_LIBRARIES, *_FILES))]
     found += _loaded_from()
-    existing = {each.resolve() for each in found if each.exists()}
+    existing = {each.resolve() for each in found if _is_there(each)}
     return tuple(sorted(each for each in existing if existing.isdisjoint(each.parents)))
 
 
@@ -94,3 +94,11 @@ def _loaded_from() -> list[Path]:
         if "." not in name and origin is not None:
             folders += [Path(each).resolve() for each in list(origin)]
     return folders
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except PermissionError:
+        # Of no use to whoever may not even look.
+        return False

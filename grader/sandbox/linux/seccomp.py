@@ -94,15 +94,6 @@ def allowlist(machine: str | None = None) -> bytes:
     return b"".join(struct.pack("=HBBI", *each) for each in [*code, _refuse(errno.EPERM)])
 
 
-def refusing(names: dict[str, int], machine: str | None = None) -> bytes:
-    """A filter that answers the named calls with an errno and allows all others."""
-    known = syscalls.numbers(syscalls.KNOWN, machine)
-    code: list[Instruction] = [(_LOAD, 0, 0, _NR)]
-    for name, number in names.items():
-        code += [(_EQUAL, 0, 1, known[name]), _refuse(number)]
-    return b"".join(struct.pack("=HBBI", *each) for each in [*code, _ALLOW])
-
-
 def _decisions() -> dict[str, list[Instruction]]:
     """What decides a call by its arguments; each ends in a verdict."""
     no_clock_of_others: list[Instruction] = [

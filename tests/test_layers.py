@@ -1,0 +1,423 @@
+"""What each layer of the lock-down is for: without it an attack succeeds, with all it fails."""
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import platform
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("these layers are Linux's", allow_module_level=True)
+
+from locked import enter_a_container, forget_landlock, layers, outcome, refuse
+
+from grader.sandbox.linux import kernel, landlock, lockdown, seccomp, syscalls
+
+pytestmark = pytest.mark.skipif(
+    not (landlock.version() and seccomp.available()), reason="the kernel lacks Landlock or seccomp"
+)
+
+ROOT = os.geteuid() == 0
+NOBODY = 65534
+# Whoever grades: whoever runs the tests and, where that is root, an ordinary user as well.
+GRADERS = (None, NOBODY) if ROOT else (None,)
+X86 = platform.machine() == "x86_64"
+# <asm/unistd_64.h> and <asm-generic/unistd.h>, in this order.
+COLUMN = 0 if X86 else 1
+PTRACE, SHMGET = (101, 117)[COLUMN], (29, 194)[COLUMN]
+PROCESS_VM_READV, MEMFD_CREATE = (310, 270)[COLUMN], (319, 279)[COLUMN]
+IO_URING_SETUP, PIDFD_OPEN, PIDFD_GETFD, CLONE3, OPENAT2 = 425, 434, 438, 435, 437
+SCHED_SETAFFINITY = (203, 122)[COLUMN]
+MESSAGE = b"the parent's own"
+HELD = ctypes.create_string_buffer(MESSAGE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """Files of somebody else that every user may read and change, as far as modes go."""
+
+    folder: Path
+
+    @property
+    def suite(self) -> Path:
+        return self.folder / "test_hidden.py"
+
+
+@pytest.fixture
+def outside() -> Iterator[Outside]:
+    folder = Path(tempfile.mkdtemp(prefix="course-"))
+    made = Outside(folder=folder)
+    folder.chmod(0o777)
+    made.suite.write_text("expected = 42\n")
+    made.suite.chmod(0o666)
+    yield made
+    shutil.rmtree(folder)
+
+
+# --- attacks -----------------------------------------------------------------------------------
+
+
+def read_a_suite(there: Outside) -> object:
+    return there.suite.read_text()
+
+
+def list_a_folder(there: Outside) -> object:
+    return [each.name for each in there.folder.iterdir()]
+
+
+def read_who_has_an_account(_: Outside) -> object:
+    return len(Path("/etc/passwd").read_text())
+
+
+def write_a_suite(there: Outside) -> object:
+    return there.suite.write_text("expected = 0\n")
+
+
+def make_a_file_beside_it(there: Outside) -> object:
+    return (there.folder / "conftest.py").write_text("")
+
+
+def delete_a_suite(there: Outside) -> object:
+    return there.suite.unlink()
+
+
+def change_a_mode(there: Outside) -> object:
+    return there.suite.chmod(0o777)
+
+
+def change_times(there: Outside) -> object:
+    return os.utime(there.suite)
+
+
+def truncate_by_name(there: Outside) -> object:
+    return os.truncate(there.suite, 0)
+
+
+def truncate_while_opening(there: Outside) -> object:
+    return os.close(os.open(there.suite, os.O_RDONLY | os.O_TRUNC))
+
+
+def internet_socket(_: Outside) -> object:
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM).close()
+
+
+def datagram_socket(_: Outside) -> object:
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()
+
+
+def unix_socket(_: Outside) -> object:
+    return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).close()
+
+
+def netlink_socket(_: Outside) -> object:
+    return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close()
+
+
+def pair_of_datagram_sockets(_: Outside) -> object:
+    return [each.close() for each in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)]
+
+
+def fork(_: Outside) -> object:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    return os.waitpid(pid, 0)[1]
+
+
+def fork_by_number(_: Outside) -> object:
+    # clone3 with nothing but a signal for the parent; its structure has 64 bytes.
+    asked = (ctypes.c_uint64 * 8)(0, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
+    pid = kernel.call(CLONE3, ctypes.addressof(asked), ctypes.sizeof(asked))
+    if pid == 0:
+        os._exit(0)
+    return os.waitpid(pid, 0)[1]
+
+
+def exec_a_shell(_: Outside) -> object:
+    return os.execv("/bin/sh", ["sh", "-c", "exit 7"])
+
+
+def signal_the_parent(_: Outside) -> object:
+    return os.kill(os.getppid(), signal.SIGCONT)
+
+
+def let_a_pipe_signal_the_parent(_: Outside) -> object:
+    reader, writer = os.pipe()
+    fcntl.fcntl(reader, fcntl.F_SETOWN, os.getppid())
+    fcntl.fcntl(reader, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+    return os.write(writer, b"x")
+
+
+def slow_the_parent_down(_: Outside) -> object:
+    return resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE)
+
+
+def move_the_parent(_: Outside) -> object:
+    mask = ctypes.c_uint64(1)
+    return kernel.call(SCHED_SETAFFINITY, os.getppid(), 8, ctypes.addressof(mask))
+
+
+def read_the_parents_memory_as_a_file(_: Outside) -> object:
+    with Path(f"/proc/{os.getppid()}/mem").open("rb") as memory:
+        memory.seek(ctypes.addressof(HELD))
+        return memory.read(len(MESSAGE))
+
+
+def read_the_parents_memory_by_a_call(_: Outside) -> object:
+    mine = ctypes.create_string_buffer(len(MESSAGE))
+    here = (ctypes.c_uint64 * 2)(ctypes.addressof(mine), len(MESSAGE))
+    there = (ctypes.c_uint64 * 2)(ctypes.addressof(HELD), len(MESSAGE))
+    spans = (ctypes.addressof(here), 1, ctypes.addressof(there), 1, 0)
+    kernel.call(PROCESS_VM_READV, os.getppid(), *spans)
+    return mine.value
+
+
+def trace_the_parent(_: Outside) -> object:
+    # <linux/ptrace.h>: PTRACE_SEIZE, which does not stop it.
+    return kernel.call(PTRACE, 0x4206, os.getppid(), 0, 0)
+
+
+def take_a_descriptor_of_the_parent(_: Outside) -> object:
+    return kernel.call(PIDFD_GETFD, kernel.call(PIDFD_OPEN, os.getppid(), 0), 1, 0)
+
+
+def read_the_parents_environment(_: Outside) -> object:
+    return len(Path(f"/proc/{os.getppid()}/environ").read_bytes())
+
+
+def hold_memory_that_no_limit_counts(_: Outside) -> object:
+    name = ctypes.create_string_buffer(b"hidden")
+    held = kernel.call(MEMFD_CREATE, ctypes.addressof(name), 0)
+    return os.ftruncate(held, 1 << 20)
+
+
+def leave_memory_behind(_: Outside) -> object:
+    # <linux/ipc.h>: IPC_PRIVATE, then IPC_CREAT | 0600; removed again by IPC_RMID in `shmctl`.
+    segment = kernel.call(SHMGET, 0, 4096, 0o1600)
+    return kernel.call((31, 195)[COLUMN], segment, 0, 0)
+
+
+def outlive_the_parent(_: Outside) -> object:
+    return kernel.prctl(1, 0)
+
+
+def become_root_of_a_world(_: Outside) -> object:
+    return kernel.call(syscalls.numbers(syscalls.KNOWN)["unshare"], 0x10000000)
+
+
+def calls_in_bulk(_: Outside) -> object:
+    parameters = ctypes.create_string_buffer(120)
+    return kernel.call(IO_URING_SETUP, 1, ctypes.addressof(parameters)) > 0
+
+
+def call_in_32_bits(_: Outside) -> object:
+    # mov eax, 20 (getpid there); int 0x80; ret
+    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(b"\xb8\x14\x00\x00\x00\xcd\x80\xc3")
+    address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+    answer = int(ctypes.CFUNCTYPE(ctypes.c_int)(address)())
+    if answer < 0:
+        raise OSError(-answer, "refused")
+    return answer == os.getpid()
+
+
+# --- what each needs to be gone ------------------------------------------------------------------
+
+Layers = tuple[str, ...]
+PEER: Layers = ("landlock", "seccomp", "capabilities", "undumpable", "uid", "namespaces")
+WRITE: Layers = ("landlock", "namespaces")
+
+ATTACKS: dict[Callable[[Outside], object], Layers] = {
+    read_a_suite: ("landlock",),
+    list_a_folder: ("landlock",),
+    read_who_has_an_account: ("landlock",),
+    write_a_suite: WRITE,
+    make_a_file_beside_it: WRITE,
+    delete_a_suite: WRITE,
+    change_a_mode: ("seccomp", "namespaces", "capabilities", "uid"),
+    change_times: ("seccomp", "namespaces", "capabilities", "uid"),
+    truncate_by_name: ("landlock", "seccomp", "namespaces"),
+    truncate_while_opening: ("landlock", "seccomp", "namespaces"),
+    internet_socket: ("seccomp",),
+    datagram_socket: ("seccomp",),
+    unix_socket: ("seccomp",),
+    netlink_socket: ("seccomp",),
+    pair_of_datagram_sockets: ("seccomp",),
+    fork: ("seccomp",),
+    fork_by_number: ("seccomp",),
+    exec_a_shell: ("landlock", "seccomp"),
+    signal_the_parent: ("landlock", "seccomp", "uid"),
+    let_a_pipe_signal_the_parent: ("seccomp",),
+    slow_the_parent_down: ("seccomp", "uid"),
+    move_the_parent: ("seccomp", "capabilities", "uid"),
+    read_the_parents_memory_as_a_file: PEER,
+    read_the_parents_memory_by_a_call: PEER,
+    trace_the_parent: PEER,
+    take_a_descriptor_of_the_parent: PEER,
+    read_the_parents_environment: PEER,
+    hold_memory_that_no_limit_counts: ("seccomp",),
+    leave_memory_behind: ("seccomp",),
+    outlive_the_parent: ("seccomp",),
+    become_root_of_a_world: ("seccomp",),
+    calls_in_bulk: ("seccomp",),
+}
+if X86:
+    ATTACKS[call_in_32_bits] = ("seccomp",)
+# What a kernel may have been built or configured without.
+OPTIONAL = {calls_in_bulk, call_in_32_bits, become_root_of_a_world}
+
+
+def named(attack: Callable[[Outside], object]) -> str:
+    return attack.__name__
+
+
+@pytest.mark.parametrize("uid", GRADERS)
+@pytest.mark.parametrize("attack", ATTACKS, ids=named)
+def test_with_all_layers_the_attack_fails(
+    outside: Outside, attack: Callable[[Outside], object], uid: int | None
+) -> None:
+    told = outcome(lambda: attack(outside), uid=uid)
+
+    assert told.startswith("refused: "), told
+    assert outside.suite.read_text() == "expected = 42\n"
+    assert [each.name for each in outside.folder.iterdir()] == ["test_hidden.py"]
+
+
+@pytest.mark.parametrize("uid", GRADERS)
+@pytest.mark.parametrize("attack", ATTACKS, ids=named)
+def test_without_its_layers_the_attack_succeeds(
+    outside: Outside, attack: Callable[[Outside], object], uid: int | None
+) -> None:
+    if uid is not None and attack in (change_a_mode, change_times):
+        os.chown(outside.suite, uid, uid)
+
+    told = outcome(lambda: attack(outside), uid=uid, without=ATTACKS[attack])
+
+    if attack in OPTIONAL and told.startswith("refused: "):
+        pytest.skip("this kernel does not offer it to anybody")
+    assert told.startswith("done: ") or told == f"died: {7 << 8}", told
+
+
+def test_every_layer_is_needed_by_some_attack() -> None:
+    switched_off = {layer for layers in ATTACKS.values() for layer in layers}
+
+    assert switched_off == {*PEER}
+
+
+@pytest.mark.parametrize("abi", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "attack",
+    [
+        truncate_by_name,
+        truncate_while_opening,
+        write_a_suite,
+        delete_a_suite,
+        internet_socket,
+        signal_the_parent,
+        let_a_pipe_signal_the_parent,
+        read_the_parents_memory_by_a_call,
+    ],
+    ids=named,
+)
+def test_what_an_older_landlock_does_not_cover_fails_all_the_same(
+    outside: Outside, attack: Callable[[Outside], object], abi: int
+) -> None:
+    told = outcome(lambda: attack(outside), without=("namespaces", "uid"), uid=GRADERS[-1], abi=abi)
+
+    assert told.startswith("refused: "), told
+
+
+# --- other kernels, containers -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("uid", GRADERS)
+def test_a_kernel_with_both_gives_the_full_level(uid: int | None) -> None:
+    assert lockdown.level(layers(uid)) == "full"
+
+
+@pytest.mark.parametrize("uid", GRADERS)
+def test_without_landlock_the_level_is_reduced(uid: int | None) -> None:
+    found = layers(uid, forget_landlock)
+
+    assert "landlock" not in found
+    assert "seccomp" in found
+    assert lockdown.level(found) == "reduced"
+
+
+@pytest.mark.parametrize("uid", GRADERS)
+def test_a_container_without_namespaces_is_still_full(uid: int | None) -> None:
+    found = layers(uid, enter_a_container)
+
+    assert not [each for each in found if each.endswith("_namespace")]
+    assert lockdown.level(found) == "full"
+
+
+def test_a_container_refuses_the_attacks_as_well(outside: Outside) -> None:
+    told = {
+        attack.__name__: outcome(lambda attack=attack: attack(outside), first=enter_a_container)
+        for attack in (read_a_suite, write_a_suite, change_a_mode, fork, unix_socket)
+    }
+
+    assert [name for name, each in told.items() if not each.startswith("refused: ")] == []
+
+
+def test_a_layer_that_is_there_but_cannot_be_installed_ends_everything() -> None:
+    restrict = syscalls.numbers(syscalls.KNOWN)["landlock_restrict_self"]
+
+    told = outcome(os.getpid, first=lambda: refuse({restrict: errno.EIO}))
+
+    assert told.startswith("failed: OSError: the sandbox cannot be set up: "), told
+
+
+def test_without_no_new_privs_nothing_else_can_be_installed() -> None:
+    told = outcome(os.getpid, without=("no_new_privs",))
+
+    assert told.startswith("failed: OSError: the sandbox cannot be set up: "), told
+
+
+GRADE = """
+import sys
+from pathlib import Path
+import torch
+from conftest import Lifeline, a_session
+from grader.model import Returned
+from grader.sandbox.forked import ForkedBench
+import locked
+getattr(locked, sys.argv[1])()
+line = Lifeline()
+bench = ForkedBench(Path(sys.argv[2]), line.reader, line.abandoned)
+session = a_session(bench, "def double(x): return x * 2", call_s=20.0, load_s=20.0)
+seen = session.call("double", [torch.ones(2)])
+session.close()
+bench.close()
+print(bench.level, seen.value.tolist() if isinstance(seen, Returned) else seen)
+"""
+
+
+@pytest.mark.parametrize(
+    ("world", "level"), [("forget_landlock", "reduced"), ("enter_a_container", "full")]
+)
+def test_grading_works_and_says_its_level(tmp_path: Path, world: str, level: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", GRADE, world, str(tmp_path)],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert (f"{level} [2.0, 2.0]\n", "") == (done.stdout, done.stderr)
