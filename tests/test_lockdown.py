@@ -1,0 +1,254 @@
+"""What still works behind the lock-down, and what the lock-down is made of."""
+
+import errno
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("the lock-down is Linux's", allow_module_level=True)
+
+from conftest import OpenSession
+
+from grader.model import Raised, Returned
+from grader.sandbox.forked import ForkedBench
+from grader.sandbox.linux import landlock, places, seccomp, syscalls
+
+# --- all torch work that a student may do ----------------------------------------------------
+
+WORK = {
+    "autograd": """
+        x = torch.randn(4, 3, requires_grad=True)
+        (x @ x.T).exp().sum().backward()
+        torch.autograd.gradcheck(torch.sin, torch.randn(3, dtype=torch.float64, requires_grad=True))
+        return x.grad.shape == x.shape""",
+    "the first optimizer": """
+        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.GELU(), torch.nn.Linear(4, 1))
+        for kind in (torch.optim.AdamW, torch.optim.SGD):
+            stepper = kind(net.parameters(), lr=0.1)
+            net(torch.ones(2, 3)).sum().backward()
+            stepper.step()
+        return True""",
+    "attention and embeddings": """
+        layer = torch.nn.TransformerEncoderLayer(8, 2, batch_first=True)
+        return layer(torch.nn.Embedding(5, 8)(torch.arange(4)[None])).shape == (1, 4, 8)""",
+    "einsum, complex numbers, linear algebra, Fourier": """
+        a = torch.randn(3, 3, dtype=torch.float64)
+        u, s, v = torch.linalg.svd(a)
+        torch.linalg.eig(a), torch.fft.fft(torch.ones(8)), torch.view_as_complex(torch.ones(2, 2))
+        return torch.einsum("ij,j,jk->ik", u, s, v).allclose(a)""",
+    "a data loader without workers": """
+        from torch.utils.data import DataLoader, TensorDataset
+        loader = DataLoader(TensorDataset(torch.arange(10.0)), batch_size=3, shuffle=True)
+        return sum(len(batch) for (batch,) in loader) == 10""",
+    "saving and loading": """
+        torch.save(torch.nn.Linear(2, 2).state_dict(), "net.pt")
+        numpy.save("a.npy", numpy.ones(3))
+        return bool(len(torch.load("net.pt")) + numpy.load("a.npy", mmap_mode="r").sum() == 5)""",
+    "temporary files and folders": """
+        with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile("w") as file:
+            pathlib.Path(folder, "a").write_text("x")
+            os.rename(os.path.join(folder, "a"), os.path.join(folder, "b"))
+            file.write("x")
+            return os.listdir(folder) == ["b"]""",
+    "threads": """
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            return sum(pool.map(lambda k: int(torch.full((3,), k).sum()), range(5))) == 30""",
+    "more threads inside torch": """
+        torch.set_num_threads(2)
+        return (torch.ones(400, 400) @ torch.ones(400, 400)).sum().item() == 400.0**3""",
+    "modules that nothing has loaded yet": """
+        import asyncio, csv, dataclasses, decimal, sqlite3, statistics, unittest, zoneinfo
+        sqlite3.connect("x.db").execute("create table a (b)").connection.commit()
+        return asyncio.run(asyncio.sleep(0, True))""",
+    "who one is and where": """
+        import getpass
+        return getpass.getuser() == "student" and os.cpu_count() > 0""",
+    "jit, vmap, profiles of time": """
+        torch.jit.trace(lambda x: x * 2, torch.ones(2))
+        sines = torch.func.vmap(torch.sin)(torch.zeros(3))
+        return sines.sum().item() == 0 and time.thread_time() > 0""",
+    "figures": """
+        import importlib.util
+        if importlib.util.find_spec("matplotlib") is None:
+            return True
+        import matplotlib.pyplot as plt
+        plt.plot([1, 2], [3, 4])
+        plt.savefig("figure.png")
+        return os.path.getsize("figure.png") > 0""",
+}
+HEAD = "import concurrent.futures, os, pathlib, tempfile, time\nimport numpy, torch\n"
+
+
+@pytest.mark.parametrize("body", WORK.values(), ids=WORK)
+def test_the_work_of_a_course_runs_in_there(open_session: OpenSession, body: str) -> None:
+    lines = [line.removeprefix("        ") for line in body.strip("\n").splitlines()]
+    source = HEAD + "def work():\n" + "\n".join("    " + line for line in lines)
+    opened = open_session(source, call_s=60.0, load_s=60.0, total_s=120.0, memory_mib=1024)
+
+    seen = opened.call("work")
+
+    assert isinstance(seen, Returned), seen
+    assert seen.value is True
+
+
+def test_a_process_cannot_be_started_and_the_student_is_told(open_session: OpenSession) -> None:
+    opened = open_session("import subprocess\ndef run(): return subprocess.run(['ls']).returncode")
+
+    seen = opened.call("run")
+
+    assert isinstance(seen, Raised)
+    assert seen.type == "PermissionError"
+
+
+def test_scratch_holds_no_more_than_its_limit(open_session: OpenSession) -> None:
+    opened = open_session(
+        """
+        def fill():
+            try:
+                for k in range(100):
+                    with open(f"{k}", "wb") as file: file.write(bytes(1 << 20))
+            except OSError as error:
+                return error.errno
+        """,
+        scratch_mib=4,
+        call_s=10.0,
+    )
+
+    seen = opened.call("fill")
+
+    if "tmpfs" not in opened.bench.layers:
+        pytest.skip("without a mount namespace there is no sized scratch")
+    assert isinstance(seen, Returned)
+    assert seen.value == errno.ENOSPC
+
+
+def test_nothing_of_one_submission_is_in_the_scratch_of_the_next(
+    open_session: OpenSession,
+) -> None:
+    writing, looking = "open('left', 'w').close()\ndef f(): return 1", "import os\n"
+    first = open_session(writing)
+    first.call("f")
+    first.close()
+
+    seen = open_session(looking + "def f(): return os.listdir('.')").call("f")
+
+    assert isinstance(seen, Returned)
+    assert seen.value == []
+
+
+def test_the_cpu_clock_of_a_worker_is_read_by_the_number_that_the_judge_knows(
+    open_session: OpenSession,
+) -> None:
+    opened = open_session("import os, time\ndef f():\n    while time.process_time() < 0.3: pass")
+    opened.load()
+
+    before = opened._live.link.cpu_s()  # type: ignore[union-attr]
+    opened.call("f")
+
+    assert opened._live.link.cpu_s() > before  # type: ignore[union-attr]
+
+
+def test_the_layers_are_known_once_the_zygote_is_ready(
+    open_session: OpenSession, bench: ForkedBench
+) -> None:
+    open_session("x = 1").load()
+
+    there = {"landlock": landlock.version() > 0, "seccomp": seccomp.available()}
+    assert {name: name in bench.layers for name in there} == there
+    assert bench.level == ("full" if all(there.values()) else "reduced")
+
+
+# --- places -----------------------------------------------------------------------------------
+
+
+def test_of_a_checkout_only_the_package_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout = Path(places.__file__).parents[3]
+    monkeypatch.syspath_prepend(str(checkout))
+
+    readable = places.readable()
+
+    for secret in ("assignments", "tests", "pyproject.toml", ".git"):
+        path = checkout / secret
+        assert not [each for each in readable if each == path or each in path.parents]
+    assert [each for each in readable if each in Path(places.__file__).parents]
+
+
+def test_no_home_and_no_root_is_readable_as_a_whole() -> None:
+    assert not {Path("/"), Path.home(), Path("/etc"), Path("/usr"), Path("/proc")} & {
+        *places.readable()
+    }
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+def header_numbers(path: Path, prefix: str) -> dict[str, int]:
+    found = re.findall(rf"#define __NR{prefix}_(\w+)\s+(\d+)", path.read_text())
+    return {name: int(number) for name, number in found}
+
+
+def test_the_numbers_of_x86_64_are_those_of_the_headers() -> None:
+    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+    if not header.exists():
+        pytest.skip("the kernel's headers are not installed")
+    known = header_numbers(header, "")
+
+    for table in (syscalls.ALLOWED, syscalls.KNOWN):
+        ours = syscalls.numbers(table, "x86_64")
+        assert ours == {name: known[name] for name in ours}
+
+
+def test_the_numbers_of_aarch64_are_those_of_the_headers() -> None:
+    header = Path("/usr/include/asm-generic/unistd.h")
+    if not header.exists():
+        pytest.skip("the kernel's headers are not installed")
+    # Calls with another name on 32 bits stand under __NR3264.
+    known = header_numbers(header, "3264") | header_numbers(header, "")
+    known |= {"newfstatat": known["fstatat"]}
+
+    for table in (syscalls.ALLOWED, syscalls.KNOWN):
+        ours = syscalls.numbers(table, "aarch64")
+        assert ours == {name: known[name] for name in ours}
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_every_jump_of_the_filter_lands_inside_it(machine: str) -> None:
+    program = seccomp.allowlist(machine)
+    code = list(struct.iter_unpack("=HBBI", program))
+
+    assert len(code) <= 4096  # BPF_MAXINSNS
+    for place, (kind, true, false, _) in enumerate(code):
+        if kind & 0x07 == 0x05:  # BPF_JMP
+            assert place + 1 + max(true, false) < len(code)
+    assert code[-1] == (0x06, 0, 0, 0x00050000 | errno.EPERM)
+
+
+def test_the_filter_names_the_worker_that_it_is_for() -> None:
+    template = seccomp.allowlist()
+    first, second = (seccomp.for_process(template, pid) for pid in (1234, 4321))
+
+    assert len(template) == len(first)
+    assert first != second
+    assert struct.pack("=I", seccomp._SOME_PID) not in first
+
+
+def test_a_process_with_a_second_thread_is_not_locked_down(tmp_path: Path) -> None:
+    program = """
+import os, sys, threading
+from pathlib import Path
+from grader.sandbox.linux import lockdown
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+plan = lockdown.Plan(landlock_abi=0, filter=b"", readable=())
+try:
+    lockdown.enter(plan, Path("."), os.getppid())
+except OSError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert (done.stdout, done.stderr) == ("there is more than one thread\n", "")
