@@ -35,7 +35,7 @@ class Job:
 
     Args:
         diagnose: look into a loss on the first seed.
-        until_lost: stop at the first seed on which a point is lost.
+        until_lost: stop at the first test and seed on which a point is lost.
         capability: the value of ATEN_CPU_CAPABILITY; empty for this machine's own.
     """
 
@@ -171,7 +171,12 @@ def _judged(job: Job, judge: Judge) -> tuple[Marks, ...]:
         # The probes do not depend on the seed: once is enough.
         diagnose = job.diagnose and seed == job.seeds[0]
         report = judge.grade(
-            job.reading, job.assignment, seed=seed, reverse=job.reverse, diagnose=diagnose
+            job.reading,
+            job.assignment,
+            seed=seed,
+            reverse=job.reverse,
+            diagnose=diagnose,
+            until_lost=job.until_lost,
         )
         broken = judge.broken[before:]
         if broken and broken[0].kind == "grader":
