@@ -452,11 +452,9 @@ Problems in the file
 
   The file is empty.
 
-This is a check on your own computer, not your grade. The course also runs
-hidden tests (the same requirements, other inputs): your grade can be lower.
+Nothing was tested yet: Python could not run any of the functions.
 
-Next: work on the first point above, save the file, run the same command
-again.
+Next: mend what is said above, save the file, run the same command again.
 hw1: 0 of 10 so far
 """
     assert expected == seen
