@@ -244,7 +244,7 @@ def slices(node: ast.expr, _around: Surroundings) -> Iterator[ast.expr]:
         return
     if node.lower is None:
         yield ast.Slice(lower=ast.Constant(1), upper=node.upper, step=node.step)
-    else:
+    elif _number(node.lower) != 0:
         yield ast.Slice(lower=None, upper=node.upper, step=node.step)
     if node.upper is None:
         yield ast.Slice(lower=node.lower, upper=_literal(-1), step=node.step)
