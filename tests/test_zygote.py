@@ -303,3 +303,27 @@ def test_a_zygote_that_was_stopped_is_killed_by_its_bench(
     bench.close()
 
     assert bench.process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    "filling",
+    [
+        "open(f'{k}', 'wb').write(os.urandom(1 << 20))",
+        "open(f'{k}', 'wb').close()",
+        "os.mkdir('d'); os.chdir('d')",
+    ],
+    ids=["bytes", "names", "levels"],
+)
+def test_a_full_scratch_ends_the_worker_where_it_has_no_size_of_its_own(
+    bench: ForkedBench, open_session: OpenSession, filling: str
+) -> None:
+    opened = open_session(
+        f"import os\ndef fill():\n    for k in range(10**6): {filling}", scratch_mib=2, call_s=20.0
+    )
+
+    seen = opened.call("fill")
+
+    assert seen == Died(cause="signal", detail="scratch")
+    assert (
+        value_of(open_session("import os\ndef left(): return os.listdir('.')").call("left")) == []
+    )

@@ -44,6 +44,7 @@ import torch
 
 from grader.sandbox import worker
 from grader.sandbox.linux import lockdown, privileges
+from grader.sandbox.scratch import overfull
 
 MESSAGE_LIMIT = 4096
 WATCH_S = 0.05
@@ -132,7 +133,7 @@ def _attend(
         os.close(descriptor)
     _send(control, {"now": "started", "pid": pid})
     try:
-        death = _watch(control, pid, _Ceiling.of(limits, idle_kib))
+        death = _watch(control, pid, _Ceiling.of(limits, idle_kib, None if plan.tmpfs else home))
     finally:
         _kill_all(pid)
         lockdown.close_scratch(plan, home)
@@ -198,25 +199,33 @@ def _set_limits(limits: dict[str, object]) -> None:
 def _forget_the_zygote() -> None:
     """Take the zygote's own modules out of the child's reach, and give it an empty `__main__`."""
     own = [name for name in sys.modules if name.startswith("grader.sandbox.linux")]
-    for name in (*own, "grader.sandbox.zygote", "__main__"):
+    for name in (*own, "grader.sandbox.scratch", "grader.sandbox.zygote", "__main__"):
         sys.modules.pop(name, None)
     sys.modules["__main__"] = type(sys)("__main__")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ceiling:
-    """What the watcher allows: memory above that of an idle worker, and processes."""
+    """What the watcher allows: memory above that of an idle worker, processes, and scratch.
+
+    Args:
+        scratch: the folder whose size must be watched; None when it has a size of its own.
+    """
 
     idle_kib: int
     extra_kib: int
     processes: int
+    scratch: Path | None
+    scratch_bytes: int
 
     @staticmethod
-    def of(limits: dict[str, object], idle_kib: int) -> "_Ceiling":
+    def of(limits: dict[str, object], idle_kib: int, scratch: Path | None) -> "_Ceiling":
         return _Ceiling(
             idle_kib=idle_kib,
             extra_kib=int(_number(limits, "memory_mib")) * 1024,
             processes=int(_number(limits, "processes")),
+            scratch=scratch,
+            scratch_bytes=int(_number(limits, "scratch_mib")) << 20,
         )
 
 
@@ -275,6 +284,8 @@ def _excess(ceiling: _Ceiling) -> tuple[str, str] | None:
     # Pages shared with the zygote count in every process, so each is measured above an idle one.
     if sum(max(0, _resident_kib(pid) - ceiling.idle_kib) for pid in family) > ceiling.extra_kib:
         return "memory", ""
+    if ceiling.scratch is not None and overfull(ceiling.scratch, ceiling.scratch_bytes):
+        return "signal", "scratch"
     return None
 
 

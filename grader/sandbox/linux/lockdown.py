@@ -12,13 +12,13 @@ refuses most of these steps.
 
 import os
 import resource
-import shutil
 import stat
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.sandbox import scratch
 from grader.sandbox.linux import landlock, namespaces, places, privileges, seccomp
 from grader.sandbox.linux.privileges import Identity
 
@@ -121,7 +121,7 @@ def open_scratch(plan: Plan, home: Path, mib: int) -> None:
     if plan.tmpfs:
         namespaces.mount_scratch(home, mib, plan.identity)
         return
-    shutil.rmtree(home, ignore_errors=True)
+    scratch.remove(home)
     home.mkdir(mode=0o700)
     if plan.identity is not None:
         os.chown(home, plan.identity.uid, plan.identity.gid)
@@ -132,7 +132,7 @@ def close_scratch(plan: Plan, home: Path) -> None:
     if plan.tmpfs:
         namespaces.unmount_scratch(home)
     else:
-        shutil.rmtree(home, ignore_errors=True)
+        scratch.remove(home)
 
 
 def enter(plan: Plan, home: Path, parent: int) -> None:
