@@ -43,7 +43,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Material:
+class Material:
     """What an assignment is tried with.
 
     Args:
@@ -104,13 +104,13 @@ def verify(assignment: Assignment, bench: Bench, wish: Wish, progress: Progress)
             values = stored.values(assignment, update=True)
         else:
             fresh_values = bench.beside(partial(stored.values, assignment, update=False))
-        material = _material(assignment, Path(private))
+        material = read(assignment, Path(private))
         before = bench.judged
-        rows = _papers(material)
+        rows = paper_rows(material)
         signatures = _signatures(material, bench)
         if wish.update:
             rows += [values, stored.diagnosis(assignment, signatures(), update=True)]
-            _material(assignment, Path(private))  # the students' copy gets the new file
+            read(assignment, Path(private))  # the students' copy gets the new file
         found = _judged(material, bench, wish, progress)
         if not wish.update:
             rows.append(fresh_values.result())
@@ -130,7 +130,8 @@ def unreadable(name: str, problems: Sequence[str]) -> Verification:
 # --- reading ---------------------------------------------------------------------------------
 
 
-def _material(assignment: Assignment, private: Path) -> _Material:
+def read(assignment: Assignment, private: Path) -> Material:
+    """All files of the assignment, understood; a copy for students is made below `private`."""
     folder = assignment.folder
     problems: list[str] = []
     criteria = [each.id for each in assignment.criteria]
@@ -138,7 +139,7 @@ def _material(assignment: Assignment, private: Path) -> _Material:
     mutant_problems: list[str] = []
     equivalents = mutation.read_equivalents(folder, mutant_problems)
     wrong = folder / misconceptions.FOLDER
-    return _Material(
+    return Material(
         assignment=assignment,
         students=answers.student_edition(assignment, private),
         reference=_file(folder / "reference.py", assignment),
@@ -162,7 +163,8 @@ def _file(path: Path, assignment: Assignment) -> Answer | None:
     return answers.in_file(path, assignment) if path.is_file() else None
 
 
-def _papers(material: _Material) -> list[Row]:
+def paper_rows(material: Material) -> list[Row]:
+    """What can be said before anything is run."""
     assignment = material.assignment
     rows = [papers.rubric(assignment), papers.translations(assignment)]
     if material.problems:
@@ -170,7 +172,7 @@ def _papers(material: _Material) -> list[Row]:
     return [papers.files(assignment, material.accepted, material.known), *rows]
 
 
-def _signatures(material: _Material, bench: Bench) -> Callable[[], stored.Signatures | None]:
+def _signatures(material: Material, bench: Bench) -> Callable[[], stored.Signatures | None]:
     """The numbers of the misconceptions, asked from a judge beside everything else."""
     gallery = [
         (each, material.wrong[each.id].reading)
@@ -188,7 +190,7 @@ def _signatures(material: _Material, bench: Bench) -> Callable[[], stored.Signat
 
 
 def _judged(
-    material: _Material, bench: Bench, wish: Wish, progress: Progress
+    material: Material, bench: Bench, wish: Wish, progress: Progress
 ) -> tuple[_Marks, list[tuple[Marks, ...]]] | None:
     """Marks of every answer and of the mutants; None without a reference that can be judged."""
     if material.reference is None:
@@ -210,7 +212,7 @@ def _judged(
     return marks, [marks.found["mutant", each.text, "seeds"] for each in material.mutants]
 
 
-def _plan(material: _Material, reference: Answer, seeds: tuple[int, ...]) -> _Plan:
+def _plan(material: Material, reference: Answer, seeds: tuple[int, ...]) -> _Plan:
     plan = _Plan()
     whole, alone = material.assignment, material.students
 
@@ -245,12 +247,9 @@ def _plan(material: _Material, reference: Answer, seeds: tuple[int, ...]) -> _Pl
             shown=job(each, assignment=alone),
         )
     for each in material.trivial:
-        plan.add(
-            "trivial",
-            each,
-            seeds=job(each, seeds=_TRIVIAL_SEEDS, diagnose=False),
-            shown=job(each, assignment=alone, diagnose=False),
-        )
+        plan.add("trivial", each, seeds=job(each, seeds=_TRIVIAL_SEEDS, diagnose=False))
+        if each.name != answers.BY_SHAPE:
+            plan.add("trivial", each, shown=job(each, assignment=alone, diagnose=False))
     if material.template is not None:
         plan.add(
             "template",
@@ -265,7 +264,7 @@ def _plan(material: _Material, reference: Answer, seeds: tuple[int, ...]) -> _Pl
 
 
 def _put_together(
-    material: _Material,
+    material: Material,
     wish: Wish,
     rows: list[Row],
     found: tuple[_Marks, list[tuple[Marks, ...]]] | None,
@@ -304,7 +303,7 @@ def _put_together(
 
 
 def _of_answers(
-    material: _Material, marks: _Marks, reference: Tried, wrong: Mapping[str, Tried]
+    material: Material, marks: _Marks, reference: Tried, wrong: Mapping[str, Tried]
 ) -> list[Row]:
     assignment = material.assignment
     accepted = [marks.of("accepted", each.name) for each in material.accepted]
@@ -323,7 +322,7 @@ def _of_answers(
     return rows
 
 
-def _gallery(material: _Material, marks: _Marks, wrong: Mapping[str, Tried]) -> list[Tried]:
+def _gallery(material: Material, marks: _Marks, wrong: Mapping[str, Tried]) -> list[Tried]:
     return [
         *(marks.of("accepted", each.name) for each in material.accepted),
         *wrong.values(),
