@@ -64,6 +64,10 @@ def test_help_lists_what_students_use_first_and_the_rest_for_staff(tmp_path: Pat
   check  Check your work and see what is missing.
 
 For course staff:
+  batch     Grade a whole class.
+  merge     Join the parts of a sharded batch.
+  diff      Whose scores moved between two batches.
+  verify    Prove an assignment: right answers pass, wrong ones fail.
   validate  Check JSON reports against their schema.
   schema    Print the JSON Schema of a format.
 

@@ -24,7 +24,7 @@ SUFFIXES: Final = (".py", ".ipynb")
 MOST_INNER_BYTES: Final = 64 * 1024 * 1024
 MOST_MEMBERS: Final = 200_000
 MOST_RATIO: Final = 200
-# An export, and the zip file that a student handed in.
+# Below the outermost: the zip file that a student handed in, and one in it.
 MOST_NESTED: Final = 2
 _IGNORED_FOLDERS = frozenset(
     {
@@ -165,6 +165,9 @@ def _archive(
     for at in order:
         member = members[at]
         names = tuple(part for part in _name(member).split("/") if part not in ("", "."))
+        if ".." in names:
+            yield Refused(shown=_shown((*parts, *names)), reason="unsafe_name")
+            continue
         if member.is_dir() or not names or any(_is_litter(name) for name in names):
             if ".git" in names:
                 head = names[: names.index(".git") + 1]
@@ -188,7 +191,7 @@ def _member(
         yield Refused(shown=_shown(parts), reason=reason)
     elif not member.filename.lower().endswith(".zip"):
         yield Entry(parts=parts, locator=locator)
-    elif len(locator.members) >= MOST_NESTED:
+    elif len(locator.members) > MOST_NESTED:
         yield Refused(shown=_shown(parts), reason="nested_too_deep")
     else:
         try:
@@ -210,7 +213,7 @@ def _refusal(member: zipfile.ZipInfo, size: int) -> str | None:
         return "link"
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         return "no_regular_file"
-    if name.startswith("/") or ".." in name.split("/") or name[1:2] == ":":
+    if name.startswith(("/", "\\")) or name[1:2] == ":":
         return "unsafe_name"
     if member.flag_bits & 0x1:
         return "encrypted"
@@ -277,6 +280,7 @@ class Shelf:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._where: tuple[str, tuple[int, ...]] | None = None
+        self._stream: BinaryIO | None = None
         self._archive: zipfile.ZipFile | None = None
 
     def read(self, locator: Locator, most: int = MAX_BYTES) -> bytes:
@@ -298,19 +302,24 @@ class Shelf:
         except IndexError as error:
             raise OSError("the zip file has changed") from error
 
+    def close(self) -> None:
+        """Close what is open. Idempotent."""
+        archive, self._archive = self._archive, None
+        stream, self._stream = self._stream, None
+        self._where = None
+        if archive is not None:
+            archive.close()
+        if stream is not None:
+            stream.close()
+
     def _open(self, path: str, members: tuple[int, ...]) -> zipfile.ZipFile:
         if self._archive is None or self._where != (path, members):
             self.close()
-            archive = zipfile.ZipFile(_opened(path))
+            self._stream = _opened(path)
+            self._archive = zipfile.ZipFile(self._stream)
             for at in members:
-                content = _inner(archive, archive.infolist()[at])
-                archive = zipfile.ZipFile(io.BytesIO(content or b""))
-            self._where, self._archive = (path, members), archive
+                content = _inner(self._archive, self._archive.infolist()[at])
+                self._archive.close()
+                self._archive = zipfile.ZipFile(io.BytesIO(content or b""))
+            self._where = (path, members)
         return self._archive
-
-    def close(self) -> None:
-        if self._archive is not None:
-            if self._archive.fp is not None:
-                self._archive.fp.close()
-            self._archive.close()
-        self._where = self._archive = None

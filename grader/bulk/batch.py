@@ -1,7 +1,8 @@
 """A batch from its plan to the finished folder, whatever the engine."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -27,9 +28,9 @@ class Reduced(Exception):
 
 
 class Engine(Protocol):
-    """Grades jobs somewhere; results come in any order."""
+    """Grades jobs somewhere; results come in any order. Nothing is started for no jobs."""
 
-    def run(self, planned: Iterable[Job]) -> Iterator[tuple[Job, Result | Lost]]: ...
+    def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,26 +81,28 @@ def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) ->
         batch.plan, batch.whole, [*batch.assignments.values()], batch.under, batch.shard
     )
     batch.store.put_run(run)
-    kept, todo, damaged = _sifted(batch)
-    progress = Progress(planned=len(batch.plan.jobs), reused=len(kept), graded=0)
+    sifted = _sifted(batch)
+    levels = set(sifted.levels)
+    progress = Progress(planned=len(batch.plan.jobs), reused=len(sifted.kept), graded=0)
     tell(progress)
-    rows: dict[Job, Row] = dict(kept)
+    rows: dict[Job, Row] = dict(sifted.kept)
     failed: list[tuple[Job, str]] = []
-    level: str | None = None
-    for job, result in engine.run(todo) if todo else ():
-        if isinstance(result, Result):
-            level = _allowed(result, batch.under) or level
-            rows[job] = _written(job, result, batch)
-        if result.failure is not None or isinstance(result, Lost):
-            failed.append((job, result.failure or ""))
-        progress = replace(progress, graded=progress.graded + 1)
-        tell(progress)
-    finish(batch.store, _ended(run, level, batch), [rows[job] for job in rows if job.counts])
+    # Closed, whatever ends this: nobody must go on grading for a folder that is full.
+    with closing(engine.run(sifted.todo)) as results:
+        for job, result in results:
+            if isinstance(result, Result):
+                levels.add(_allowed(result, batch.under))
+                rows[job] = _written(job, result, batch)
+            if result.failure is not None:
+                failed.append((job, result.failure))
+            progress = replace(progress, graded=progress.graded + 1)
+            tell(progress)
+    finish(batch.store, _ended(run, levels), [rows[job] for job in rows if job.counts])
     _log(batch.store, failed)
     return Finished(
         graded=progress.graded,
-        reused=len(kept),
-        damaged=tuple(damaged),
+        reused=len(sifted.kept),
+        damaged=tuple(sifted.damaged),
         failed=tuple(sorted(failed, key=lambda each: (each[0].assignment, each[0].student))),
         rows=tuple(rows.values()),
     )
@@ -128,23 +131,31 @@ def loader(shelf: Shelf, locators: Mapping[Job, Job]) -> Callable[[Job], bytes]:
     return load
 
 
-def _sifted(batch: Batch) -> tuple[dict[Job, Row], list[Job], list[Job]]:
-    """What still holds, what has to be graded, and of that: what was damaged."""
-    kept: dict[Job, Row] = {}
-    todo: list[Job] = []
-    damaged: list[Job] = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sifted:
+    """What still holds, and what has to be graded (of that: what was damaged)."""
+
+    kept: dict[Job, Row]
+    levels: set[str | None]
+    todo: list[Job]
+    damaged: list[Job]
+
+
+def _sifted(batch: Batch) -> _Sifted:
+    sifted = _Sifted(kept={}, levels=set(), todo=[], damaged=[])
     for job in batch.plan.jobs:
         if batch.fresh:
-            todo.append(job)
+            sifted.todo.append(job)
             continue
         earlier = batch.store.earlier(job, batch.assignments[job.assignment].digest, batch.under)
         if earlier.staff is not None:
-            kept[job] = tables.row(earlier.staff)
+            sifted.kept[job] = tables.row(earlier.staff)
+            sifted.levels.add(earlier.staff["run"]["sandbox"]["level"])
             continue
         if earlier.state == "damaged":
-            damaged.append(job)
-        todo.append(job)
-    return kept, todo, damaged
+            sifted.damaged.append(job)
+        sifted.todo.append(job)
+    return sifted
 
 
 def _allowed(result: Result, under: Conditions) -> str | None:
@@ -163,13 +174,18 @@ def _written(job: Job, result: Result, batch: Batch) -> Row:
     return tables.row(staff)
 
 
-def _ended(run: Mapping[str, Any], level: str | None, batch: Batch) -> dict[str, Any]:
-    seen = level
-    if seen is None and batch.plan.jobs:
-        # Everything was graded earlier, at the level that was demanded then and is now.
-        seen = FULL if batch.under.demanded == FULL else None
-    sandbox = {**run["sandbox"], "level": seen}
-    return {**run, "sandbox": sandbox, "finished_at": run_record.now()}
+def _ended(run: Mapping[str, Any], levels: Collection[str | None]) -> dict[str, Any]:
+    """The record of a run that is through, with the weakest level that any of it was run at."""
+    weakest = min((each for each in levels if each is not None), key=_strength, default=None)
+    return {
+        **run,
+        "sandbox": {**run["sandbox"], "level": weakest},
+        "finished_at": run_record.now(),
+    }
+
+
+def _strength(level: str) -> bool:
+    return level == FULL
 
 
 def _log(store: Store, failed: Sequence[tuple[Job, str]]) -> None:

@@ -11,7 +11,7 @@ and seed; who handed in what is filled in by the caller afterwards.
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader import submission
@@ -102,10 +102,11 @@ class Local:
     jobs: int
     load: Callable[[Job], bytes]
 
-    def run(self, planned: Iterable[Job]) -> Iterator[tuple[Job, Result | Lost]]:
-        """Each job with its result, as they come. Closing the iterator ends every process."""
-        todo = iter(planned)
-        crew = _Crew(self, todo)
+    def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]:
+        """Each job with its result, as they come. Closing the generator ends every process."""
+        if not planned:
+            return
+        crew = _Crew(self, iter(planned))
         crew.start()
         try:
             while (found := crew.results.get()) is not None:

@@ -16,10 +16,10 @@ _MOMENT = re.compile(
 def in_utc(text: str) -> str | None:
     """`2021-10-08T04:23:25Z`, or None for text that names no moment (a zone belongs to it)."""
     found = _MOMENT.fullmatch(text.strip().strip("'\""))
-    zone = _zone(found["zone"] or "") if found else None
-    if found is None or zone is None:
-        return None
     try:
+        zone = _zone(found["zone"] or "") if found else None
+        if found is None or zone is None:
+            return None
         moment = datetime.fromisoformat(
             f"{found['day']}T{found['minute']}{found['second'] or ':00'}"
         )

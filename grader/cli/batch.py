@@ -2,18 +2,16 @@
 
 import os
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.assignment import Assignment
-from grader.cli import arguments, progress, terminal
-from grader.cli.layout import wrap
+from grader.cli import arguments, batch_screen, progress, terminal
 from grader.cli.listing import available, named
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.errors import UsageProblem
@@ -21,12 +19,11 @@ from grader.model import Language
 from grader.texts import catalog
 
 if TYPE_CHECKING:
-    from grader.bulk.batch import Batch, Finished, Reduced
-    from grader.bulk.plan import Left, Plan
+    from grader.bulk.batch import Batch
+    from grader.bulk.plan import Plan
     from grader.bulk.run_record import Shard
     from grader.bulk.store import Store
 
-_MOST_LISTED: Final = 20
 _UNATTRIBUTED, _FAILED = 1, 3
 
 
@@ -93,7 +90,7 @@ def _run(ctx: click.Context, /, source: str, **options: Any) -> int:
         except store.NoRoom as error:
             terminal.say(here.say("cli.batch.no_room", file=str(error)))
         except Reduced as error:
-            terminal.say(*_reduced(error, here))
+            terminal.say(*batch_screen.reduced(error, here))
     return _FAILED
 
 
@@ -174,7 +171,7 @@ def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
     with closing(Shelf()) as shelf:
         shown, plan, todo = _planned(asked, opened, shelf, here)
         if not todo.whole.jobs:
-            terminal.show(_listed(shown.left, "left", here))
+            terminal.show(batch_screen.listed(shown.left, here))
             raise _usage("nothing", folder=str(asked.source))
         engine = Local(
             settings=grading.Settings(
@@ -186,7 +183,7 @@ def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
         )
         with progress.shown(here) as tell:
             finished = batch.carry_out(todo, engine, tell)
-    terminal.show(_screen(shown, todo, finished, here))
+    terminal.show(batch_screen.screen(shown, todo, finished, here))
     if finished.failed:
         return _FAILED
     return _UNATTRIBUTED if shown.left else 0
@@ -280,69 +277,3 @@ def _refuse_another(run: Mapping[str, Any], asked: Asked, fingerprint: str | Non
         raise _usage("other_shard", folder=str(asked.out), shard=said)
     if run["pseudonym_key"] != fingerprint:
         raise _usage("other_key", folder=str(asked.out))
-
-
-# --- what is shown -------------------------------------------------------------------------
-
-
-def _reduced(error: "Reduced", here: Desk) -> list[str]:
-    layers = ", ".join(error.layers) or "-"
-    return wrap(here.say("cli.batch.reduced", level=error.level, layers=layers))
-
-
-def _screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
-    from grader.bulk import tables
-
-    lines = [""]
-    counted = {(job.student, job.assignment) for job in todo.plan.jobs if job.counts}
-    rows = {(row.student, row.assignment): row for row in finished.rows}
-    for id_ in dict.fromkeys(job.assignment for job in todo.plan.jobs):
-        mine: list[tables.Row] = [
-            rows[key] for key in sorted(counted & rows.keys()) if key[1] == id_
-        ]
-        statuses = Counter(row.status for row in mine)
-        said = [
-            here.say(f"cli.batch.status.{status}", number=number)
-            for status, number in sorted(statuses.items())
-        ]
-        missing = sum(each == id_ for _, each in todo.plan.absent)
-        said += [here.say("cli.batch.status.missing", number=missing)] if missing else []
-        lines += wrap(f"{id_}: {', '.join(said)}")
-    lines += _notes(shown, todo, finished, here)
-    lines += _listed(shown.left, "left", here, hidden=todo.under.pseudonym_key is not None)
-    return [*lines, "", *wrap(here.say("cli.batch.written", folder=str(todo.store.folder)))]
-
-
-def _notes(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
-    numbers = {
-        "again": sum(not job.counts for job in todo.plan.jobs),
-        "late": sum(job.late and job.counts for job in todo.plan.jobs),
-        "duplicates": len(shown.duplicates),
-        "aside": len(shown.aside),
-        "damaged": len(finished.damaged),
-        "failed": len(finished.failed),
-        "unofficial": sum(not row.official for row in finished.rows),
-    }
-    said = [(key, number) for key, number in numbers.items() if number]
-    return [
-        row
-        for key, number in said
-        for row in wrap(here.say(f"cli.batch.note.{key}", number=number))
-    ]
-
-
-def _listed(left: Sequence["Left"], code: str, here: Desk, *, hidden: bool = False) -> list[str]:
-    if not left:
-        return []
-    lines = ["", *wrap(here.say(f"cli.batch.{code}", number=len(left)))]
-    if hidden:
-        # A log of pseudonymous results must not hold the names of files.
-        reasons = Counter(each.reason for each in left)
-        rows = [f"{number}x {here.say(f'bulk.reason.{key}')}" for key, number in reasons.items()]
-    else:
-        rows = [f"{each.file}: {here.say(f'bulk.reason.{each.reason}')}" for each in left]
-    for row in rows[:_MOST_LISTED]:
-        lines += wrap(row, first="  ", rest="    ")
-    if len(rows) > _MOST_LISTED:
-        lines += wrap(here.say("cli.batch.more", number=len(rows) - _MOST_LISTED), first="  ")
-    return lines

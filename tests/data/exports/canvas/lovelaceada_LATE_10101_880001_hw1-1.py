@@ -1,0 +1,4 @@
+import torch
+
+def add_position_vectors(token_vectors, position_vectors):
+    return token_vectors + position_vectors

@@ -1,0 +1,5 @@
+import torch
+# by ada
+
+def add_position_vectors(token_vectors, position_vectors):
+    return token_vectors + position_vectors

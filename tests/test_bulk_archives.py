@@ -1,0 +1,193 @@
+"""Zip files and odd files: looked into safely, or refused with a reason."""
+
+import io
+import os
+import stat
+import sys
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from grader.bulk import archives
+from grader.bulk.archives import Entry, Locator, Refused, Shelf, walk
+from grader.submission import MAX_BYTES
+
+
+def zipped(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return path
+
+
+def in_memory(*members: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def special(name: str, mode: int) -> zipfile.ZipInfo:
+    member = zipfile.ZipInfo(name)
+    member.create_system = 3
+    member.external_attr = (mode | 0o644) << 16
+    return member
+
+
+def entries(root: Path) -> list[str]:
+    return [each.shown for each in walk(root) if isinstance(each, Entry)]
+
+
+def refusals(root: Path) -> dict[str, str]:
+    return {each.shown: each.reason for each in walk(root) if isinstance(each, Refused)}
+
+
+def test_members_of_a_zip_are_read_where_they_are(tmp_path: Path) -> None:
+    inner = in_memory(("deep/hw1.py", b"inner"))
+    root = zipped(tmp_path / "class.zip", ("lee/hw1.py", b"outer"), ("chen.zip", inner))
+
+    found = {each.shown: each.locator for each in walk(root) if isinstance(each, Entry)}
+    shelf = Shelf()
+    contents = {shown: shelf.read(locator) for shown, locator in found.items()}
+    shelf.close()
+
+    assert contents == {"chen.zip/deep/hw1.py": b"inner", "lee/hw1.py": b"outer"}
+    assert list(tmp_path.iterdir()) == [root]
+
+
+@pytest.mark.parametrize(
+    ("member", "reason"),
+    [
+        ("../../hw1.py", "unsafe_name"),
+        ("/etc/hw1.py", "unsafe_name"),
+        ("lee/../../hw1.py", "unsafe_name"),
+        ("C:\\hw1.py", "unsafe_name"),
+        (special("hw1.py", stat.S_IFLNK), "link"),
+        (special("hw1.py", stat.S_IFCHR), "no_regular_file"),
+        (special("hw1.py", stat.S_IFIFO), "no_regular_file"),
+    ],
+)
+def test_a_member_that_no_honest_tool_writes_is_refused(
+    tmp_path: Path, member: str | zipfile.ZipInfo, reason: str
+) -> None:
+    root = zipped(tmp_path / "class.zip", (member, b"x = 1\n"), ("lee.py", b""))
+
+    assert list(refusals(root).values()) == [reason]
+    assert entries(root) == ["lee.py"]
+
+
+def test_a_bomb_is_refused_and_a_big_file_is_read_only_as_far_as_it_may_be(
+    tmp_path: Path,
+) -> None:
+    bomb = zipped(tmp_path / "bomb.zip", ("bomb.py", bytes(12 * MAX_BYTES)))
+    big = tmp_path / "big.zip"
+    with zipfile.ZipFile(big, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("big.py", bytes(MAX_BYTES + 9))
+
+    with closing(Shelf()) as shelf:
+        content = shelf.read(Locator(path=str(big), members=(0,)))
+
+    assert refusals(bomb) == {"bomb.py": "bomb"}
+    assert len(content) == MAX_BYTES + 1
+
+
+def test_a_zip_within_a_zip_is_looked_into_twice_and_no_deeper(tmp_path: Path) -> None:
+    deepest = in_memory(("hw1.py", b""))
+    third = in_memory(("third.zip", deepest))
+    second = in_memory(("second.zip", third), ("hw2.py", b""))
+    root = zipped(tmp_path / "class.zip", ("first.zip", second))
+
+    assert entries(root) == ["first.zip/hw2.py"]
+    assert refusals(root) == {"first.zip/second.zip/third.zip": "nested_too_deep"}
+
+
+def test_an_inner_zip_that_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "MOST_INNER_BYTES", 200)
+    inner = in_memory(("hw1.py", os.urandom(400)))
+    root = zipped(tmp_path / "class.zip", ("lee.zip", inner))
+
+    assert refusals(root) == {"lee.zip": "too_large"}
+
+
+def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 2)
+    root = tmp_path / "in"
+    root.mkdir()
+    zipped(root / "class.zip", *((f"{name}.py", b"") for name in "abc"))
+
+    assert refusals(root) == {"class.zip": "too_many_files"}
+
+
+def test_a_damaged_zip_is_refused_and_the_rest_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "lee.zip").write_bytes(b"PK\x03\x04 broken")
+    (tmp_path / "chen.py").write_bytes(b"")
+
+    assert refusals(tmp_path) == {"lee.zip": "not_a_zip"}
+    assert entries(tmp_path) == ["chen.py"]
+
+
+def test_a_damaged_member_cannot_be_read(tmp_path: Path) -> None:
+    root = tmp_path / "class.zip"
+    with zipfile.ZipFile(root, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("hw1.py", b"abcdefgh" * 100)
+    root.write_bytes(root.read_bytes().replace(b"abcdefgh", b"abcdefgX", 1))
+
+    with closing(Shelf()) as shelf, pytest.raises(OSError, match="zip file cannot be read"):
+        shelf.read(Locator(path=str(root), members=(0,)))
+
+
+def test_names_that_differ_only_in_case_are_two_files(tmp_path: Path) -> None:
+    root = zipped(tmp_path / "class.zip", ("Lee/hw1.py", b"1"), ("lee/hw1.py", b"2"))
+
+    shelf = Shelf()
+    found = [shelf.read(each.locator) for each in walk(root) if isinstance(each, Entry)]
+    shelf.close()
+    assert entries(root) == ["Lee/hw1.py", "lee/hw1.py"]
+    assert found == [b"1", b"2"]
+
+
+def test_litter_in_a_zip_is_left_out(tmp_path: Path) -> None:
+    root = zipped(
+        tmp_path / "class.zip",
+        ("lee/hw1.py", b""),
+        ("__MACOSX/lee/._hw1.py", b""),
+        ("lee/.ipynb_checkpoints/hw1.ipynb", b""),
+        ("lee/env/pyvenv.cfg", b""),
+        ("lee/env/lib/x.py", b""),
+    )
+
+    assert entries(root) == ["lee/hw1.py"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
+def test_links_and_pipes_in_a_folder_are_refused(tmp_path: Path) -> None:
+    root = tmp_path / "in"
+    root.mkdir()
+    (tmp_path / "secret.py").write_text("1", encoding="utf-8")
+    (root / "link.py").symlink_to(tmp_path / "secret.py")
+    (root / "folder").symlink_to(tmp_path)
+    os.mkfifo(root / "pipe.py")
+
+    assert refusals(root) == {"folder": "link", "link.py": "link", "pipe.py": "no_regular_file"}
+    assert entries(root) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+def test_a_link_that_takes_a_files_place_afterwards_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.py").write_text("1", encoding="utf-8")
+    (tmp_path / "hw1.py").symlink_to(tmp_path / "secret.py")
+
+    with pytest.raises(OSError):
+        Shelf().read(Locator(path=str(tmp_path / "hw1.py")))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names of any bytes")
+def test_a_name_that_is_no_text_is_written_out(tmp_path: Path) -> None:
+    (Path(os.fsdecode(bytes(tmp_path) + b"/l\xe9e_hw1.py"))).write_bytes(b"")
+
+    assert entries(tmp_path) == ["l\\xe9e_hw1.py"]
