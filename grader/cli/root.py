@@ -16,7 +16,7 @@ from grader.model import Language
 from grader.texts import catalog
 
 FIRST: Final = ("list", "start", "check")
-STAFF: Final = ("batch", "merge", "diff", "verify", "validate", "schema")
+STAFF: Final = ("batch", "merge", "diff", "verify", "new", "validate", "schema")
 _MODULES: Final = {"list": "listing"}
 
 
@@ -47,12 +47,12 @@ def usage(code: str, **args: Any) -> UsageProblem:
     return UsageProblem(catalog.text(f"cli.usage.{code}", **args))
 
 
-def shared_options(language: Language) -> list[click.Parameter]:
-    """The options that every command takes."""
+def shared_options(language: Language, *, new: bool = False) -> list[click.Parameter]:
+    """The options that every command takes; with `new`, DIR need not be there yet."""
     return [
         click.Option(
             ["--assignments"],
-            type=click.Path(exists=True, file_okay=False),
+            type=click.Path(exists=not new, file_okay=new),
             metavar="DIR",
             help=catalog.say(language, "cli.option.assignments"),
             expose_value=False,
@@ -189,7 +189,8 @@ def root(language: Language) -> Root:
     )
     return Root(
         "grade",
-        params=[version, *shared_options(language)],
+        # Which command follows is not known yet; those that search in DIR refuse a missing one.
+        params=[version, *shared_options(language, new=True)],
         help=catalog.say(language, "cli.help.grade"),
         epilog=catalog.say(language, "cli.help.more"),
         no_args_is_help=True,

@@ -1,0 +1,1 @@
+"""New assignments: the smallest one that verifies, or a copy of another under a new id."""
