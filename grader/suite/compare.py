@@ -5,6 +5,7 @@ second in a fresh process), and its default tolerances fail right float32 code.
 """
 
 import math
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -20,13 +21,33 @@ class Mismatch(Exception):
 
     Args:
         code: a sentence of `grader/texts`, or, when `own`, of the assignment's `texts.toml`.
+        later: makes the arguments when somebody asks; a suite may compare with several answers
+            and catch all but the last, and printing tensors costs more than comparing them.
     """
 
-    def __init__(self, code: str, *, own: bool = False, **args: Json) -> None:
-        super().__init__(code if own else catalog.say("en", code, **args), args)
+    def __init__(
+        self,
+        code: str,
+        *,
+        own: bool = False,
+        later: Callable[[], dict[str, Json]] | None = None,
+        **args: Json,
+    ) -> None:
+        super().__init__(code)
         self.code = code
         self.own = own
-        self.told: dict[str, Json] = args
+        self._later = later
+        self._args: dict[str, Json] = args
+
+    @property
+    def told(self) -> dict[str, Json]:
+        """The arguments of the sentence."""
+        if self._later is not None:
+            self._args, self._later = self._later(), None
+        return self._args
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.told}" if self.own else catalog.say("en", self.code, **self.told)
 
 
 def assert_close(
@@ -106,20 +127,31 @@ def _difference(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor) ->
     if left.ndim == 0:
         want, seen = _distinct(right, left)
         return Mismatch("mismatch.number", expected=want, got=seen)
+    return Mismatch("mismatch.values", later=lambda: _told(left, right, agree))
+
+
+def _told(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor) -> dict[str, Json]:
     # The first in row-major order: argmin over bytes finds the first False.
-    flat = int(agree.reshape(-1).to(torch.uint8).argmin())
-    index = [int(each) for each in torch.unravel_index(torch.tensor(flat), agree.shape)]
+    index = _unraveled(int(agree.reshape(-1).to(torch.uint8).argmin()), agree.shape)
     want, seen = _distinct(right[tuple(index)], left[tuple(index)])
-    return Mismatch(
-        "mismatch.values",
-        index=f"[{', '.join(map(str, index))}]",
-        expected_there=want,
-        got_there=seen,
-        expected=_row(right, index),
-        got=_row(left, index),
-        wrong=int((~agree).sum()),
-        total=agree.numel(),
-    )
+    return {
+        "index": f"[{', '.join(map(str, index))}]",
+        "expected_there": want,
+        "got_there": seen,
+        "expected": _row(right, index),
+        "got": _row(left, index),
+        "wrong": int((~agree).sum()),
+        "total": agree.numel(),
+    }
+
+
+def _unraveled(flat: int, shape: Sequence[int]) -> list[int]:
+    """The index of the element `flat`; `torch.unravel_index` would import sympy."""
+    index: list[int] = []
+    for size in reversed(shape):
+        flat, at = divmod(flat, size)
+        index.insert(0, at)
+    return index
 
 
 def _distinct(right: torch.Tensor, left: torch.Tensor) -> tuple[str, str]:

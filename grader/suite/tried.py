@@ -8,6 +8,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from functools import cache
 
 MOST_LINES = 12
 
@@ -21,18 +22,25 @@ def lines(
         failing_line: line in the test's file.
         parameters: of a parametrized test, written as assignments.
     """
+    told = [f"{name} = {value!r}" for name, value in parameters.items()]
+    return [*told, *_statements(test, failing_line)][-MOST_LINES:]
+
+
+@cache
+def _statements(test: Callable[..., object], failing_line: int) -> tuple[str, ...]:
+    """The same for every submission of a class, so each test is parsed once."""
     source, first = inspect.getsourcelines(test)
     text = textwrap.dedent("".join(source))
     function = ast.parse(text).body[0]
     if not isinstance(function, ast.FunctionDef):
-        return []
-    told = [f"{name} = {value!r}" for name, value in parameters.items()]
+        return ()
+    told: list[str] = []
     for statement in function.body:
         if statement.lineno + first - 1 > failing_line:
             break
         failing = (statement.end_lineno or statement.lineno) + first - 1 >= failing_line
         told += _told(text, statement, failing=failing)
-    return told[-MOST_LINES:]
+    return tuple(told)
 
 
 def _told(text: str, statement: ast.stmt, *, failing: bool) -> list[str]:
