@@ -131,12 +131,14 @@ def misconceptions(
     problems: list[Text] = []
     ids = {each.id for each in known}
     for each in known:
+        # A student who gets the hint of another one with these numbers gets the same sentence.
+        twins = {other.id for other in known if other.hint.en == each.hint.en} | {*each.twins}
         if each.id not in tried:
             continue  # its file is missing, which another row says
         answer = tried[each.id]
         problems += _wrong_price(each, answer)
         if diagnosed:
-            problems += _unrecognised(each, answer, ids)
+            problems += _unrecognised(each, answer, twins, ids)
     code = "misconceptions_ok" if diagnosed else "misconceptions_ok_unnamed"
     seeds = max((len(each.seeds) for each in tried.values()), default=0)
     return row("misconceptions", problems, said(code, count=len(tried), seeds=seeds))
@@ -158,10 +160,10 @@ def _named(criteria: Iterable[str]) -> list[str]:
     return [*criteria] or ["-"]
 
 
-def _unrecognised(each: Misconception, answer: Tried, ids: set[str]) -> list[Text]:
+def _unrecognised(each: Misconception, answer: Tried, twins: set[str], ids: set[str]) -> list[Text]:
     """Nothing when it is diagnosed as itself or a twin, and as no other misconception."""
     marks = answer.seeds[0]
-    own = {each.id, *each.twins}
+    own = {each.id, *twins}
     seen = set(marks.diagnoses)
     if not seen & own:
         return [said("unrecognised", id=each.id, seen=_named(marks.diagnoses))]
