@@ -352,7 +352,8 @@ def _missing(reading: Reading, assignment: Assignment) -> tuple[Problem, ...]:
 
 def _run(started: datetime, duration_s: float, seed: int, verdicts: object) -> report.Run:
     known = verdicts if isinstance(verdicts, Verdicts) else Verdicts()
-    ran = isinstance(verdicts, Verdicts)
+    # Without a test that could be run no worker was started: nothing was locked into anything.
+    ran = bool(known.outcomes)
     return report.Run(
         started_at=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
         duration_s=round(duration_s, 3),

@@ -322,6 +322,19 @@ def test_a_machine_that_cannot_lock_in_grades_nothing_and_says_how_to_go_on(
     assert not (tmp_path / "out" / "reports").exists()
 
 
+def test_where_nothing_is_run_no_sandbox_is_demanded(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    template = Path(course()) / "hw1" / "template.py"
+    shutil.copy(template, tmp_path / "in" / "lee_hw1.py")
+
+    result = grade("batch", "in", "--out", "out", "--sandbox", "portable", cwd=tmp_path)
+
+    report = json.loads((tmp_path / "out" / "reports" / "lee" / "hw1.json").read_bytes())
+    assert result.returncode == 0
+    assert report["run"]["sandbox"] == {"level": None, "layers": []}
+    assert (report["score"], report["official"]) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
