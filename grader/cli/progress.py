@@ -26,12 +26,32 @@ def shown(here: Desk) -> Iterator[Callable[["Progress"], None]]:
         yield _Log(here).tell
 
 
+class _Clock:
+    """The rate since the first result: before it, PyTorch was starting."""
+
+    def __init__(self) -> None:
+        self.began: float | None = None
+        self.first = 0
+
+    def pace(self, progress: "Progress") -> tuple[float, float] | None:
+        """Submissions a second, and the seconds that are left; None before it can be told."""
+        now = time.monotonic()
+        if self.began is None:
+            if progress.graded:
+                self.began, self.first = now, progress.graded
+            return None
+        rate = (progress.graded - self.first) / max(now - self.began, 0.001)
+        left = progress.planned - progress.reused - progress.graded
+        return (rate, left / rate) if rate > 0 else None
+
+
 class _Log:
     """A line at most every ten seconds, and one at the end."""
 
     def __init__(self, here: Desk) -> None:
         self.here = here
-        self.began = self.last = time.monotonic()
+        self.clock = _Clock()
+        self.last = time.monotonic()
 
     def tell(self, progress: "Progress") -> None:
         now = time.monotonic()
@@ -40,20 +60,12 @@ class _Log:
             terminal.say(
                 self.here.say("cli.batch.reused", reused=progress.reused, planned=progress.planned)
             )
+        pace = self.clock.pace(progress)
         if progress.graded == 0 or (now - self.last < _EVERY_S and done < progress.planned):
             return
         self.last = now
-        rate = progress.graded / max(now - self.began, 0.001)
-        left = duration((progress.planned - done) / rate, self.here)
-        terminal.say(
-            self.here.say(
-                "cli.batch.so_far",
-                done=done,
-                planned=progress.planned,
-                rate=f"{rate:.1f}",
-                left=left,
-            )
-        )
+        line = self.here.say("cli.batch.so_far", done=done, planned=progress.planned)
+        terminal.say(line + _paced(pace, self.here))
 
 
 @contextlib.contextmanager
@@ -69,18 +81,26 @@ def _bar(here: Desk) -> Iterator[Callable[["Progress"], None]]:
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(here.say("cli.batch.starting"), total=None)
-        began = time.monotonic()
+        clock = _Clock()
 
         def tell(progress: "Progress") -> None:
             done = progress.reused + progress.graded
-            rate = progress.graded / max(time.monotonic() - began, 0.001)
-            said = here.say("cli.batch.starting")
-            if progress.graded:
-                left = duration((progress.planned - done) / rate, here)
-                said = here.say("cli.batch.rate", rate=f"{rate:.1f}", left=left)
+            pace = clock.pace(progress)
+            said = (
+                _paced(pace, here).lstrip(",， ")
+                if progress.graded
+                else here.say("cli.batch.starting")
+            )
             bar.update(task, total=progress.planned, completed=done, description=said)
 
         yield tell
+
+
+def _paced(pace: tuple[float, float] | None, here: Desk) -> str:
+    if pace is None:
+        return ""
+    rate, left = pace
+    return here.say("cli.batch.rate", rate=f"{rate:.1f}", left=duration(left, here))
 
 
 def duration(seconds: float, here: Desk) -> str:
