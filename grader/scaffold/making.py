@@ -1,15 +1,14 @@
 """Makes the folder of an assignment, whole or not at all; nothing is ever overwritten.
 
-The files of the smallest assignment lie in `files/`, each with the suffix `.txt`, so that neither
-pytest nor a linter nor a student takes them for tests; `__ID__` in them stands for the id.
+The files of the smallest assignment stand in `smallest.toml`.
 """
 
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +18,6 @@ from grader.scaffold.folders import Source, id_of
 from grader.texts import catalog
 
 NAME: Final = "weight_tokens"
-_SUFFIX: Final = ".txt"
 _BLANK: Final = "__ID__"
 # The files in which the marker or the id may stand; everything else is copied byte by byte.
 _REWRITTEN: Final = (".py", ".ipynb", ".md", ".toml")
@@ -34,7 +32,7 @@ def fresh(id: str, parent: Path) -> Path:
     """
 
     def fill(draft: Path) -> None:
-        for name, text in _files(resources.files("grader.scaffold").joinpath("files"), ""):
+        for name, text in _smallest().items():
             (draft / name).parent.mkdir(parents=True, exist_ok=True)
             _write(draft / name, text.replace(_BLANK, id))
 
@@ -100,12 +98,10 @@ def _rename(path: Path, *, old: str, new: str) -> None:
         _write(path, changed)
 
 
-def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
-    for each in folder.iterdir():
-        if each.is_dir():
-            yield from _files(each, f"{prefix}{each.name}/")
-        elif each.name.endswith(_SUFFIX):
-            yield prefix + each.name.removesuffix(_SUFFIX), each.read_text("utf-8")
+def _smallest() -> dict[str, str]:
+    """The files of the smallest assignment, by path."""
+    raw = resources.files("grader.scaffold").joinpath("smallest.toml").read_text("utf-8")
+    return {name: str(text) for name, text in tomllib.loads(raw).items()}
 
 
 def _write(path: Path, text: str) -> None:
