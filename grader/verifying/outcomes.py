@@ -93,7 +93,7 @@ def template(tried: Tried) -> Row:
         done = [id for id, verdict in marks.verdicts.items() if verdict != "not_done"]
         if done:
             problems.append(said("template_done", criteria=[*done]))
-    return row("template", list(dict.fromkeys(problems)), said("template_ok"))
+    return row("template", list({each.en: each for each in problems}.values()), said("template_ok"))
 
 
 def trivial(tried: Sequence[Tried]) -> Row:
