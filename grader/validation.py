@@ -18,11 +18,12 @@ _FILES = {
     "report": "report-v1.schema.json",
     "rubric": "rubric.schema.json",
     "assignment": "assignment.schema.json",
+    "run": "run.schema.json",
 }
 
 
 def schema(kind: str, *, consumer: bool = False) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a report, a rubric.toml or an assignment.toml.
+    """The JSON Schema (2020-12) of a report, a rubric.toml, an assignment.toml or a run.json.
 
     Args:
         consumer: the open schema, see `consumer_schema`.

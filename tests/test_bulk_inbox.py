@@ -157,6 +157,7 @@ def test_one_folder_around_everything_is_nobody(tmp_path: Path) -> None:
         ("lee_hw1", "lee"),
         ("Smith, Jo hw1 (2)", "Smith, Jo"),
         ("hw2-Copy1", None),
+        ("Copy of hw1", None),
         ("hw1 (2)", None),
         ("李雷_hw1", "李雷"),
         ("Homework 1 - Novak", "Novak"),

@@ -11,10 +11,14 @@ import pytest
 from builders import ASSIGNMENT_TOML, a_report, an_assignment, an_assignment_folder
 
 from grader import report as reports
+from grader.cli.root import FIRST, STAFF
 
 ROOT = Path(__file__).resolve().parent.parent
 # Nothing of the machine that runs the tests decides which language is spoken.
 LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG", "GRADE_LANG", "GRADE_ASSIGNMENTS", "NO_COLOR")
+
+
+COMMANDS = ", ".join([*FIRST, *STAFF])
 
 
 def grade(
@@ -68,6 +72,7 @@ For course staff:
   merge     Join the parts of a sharded batch.
   diff      Whose scores moved between two batches.
   verify    Prove an assignment: right answers pass, wrong ones fail.
+  new       Make a new assignment, or a copy of another.
   validate  Check JSON reports against their schema.
   schema    Print the JSON Schema of a format.
 
@@ -81,7 +86,7 @@ def test_without_a_command_help_is_shown(tmp_path: Path) -> None:
     assert out(grade(cwd=tmp_path)).startswith("Usage: grade [OPTIONS] COMMAND [ARGS]...\n")
 
 
-@pytest.mark.parametrize("command", ["list", "start", "check", "validate", "schema"])
+@pytest.mark.parametrize("command", [*FIRST, *STAFF])
 def test_help_explains_every_option_in_both_languages(command: str, tmp_path: Path) -> None:
     english = out(grade(command, "--help", cwd=tmp_path))
     chinese = out(grade("--lang", "zh", command, "--help", cwd=tmp_path))
@@ -195,7 +200,7 @@ def test_what_was_typed_is_shown_without_its_control_characters(
     [
         (
             ("chekc", "hw1.py"),
-            "There is no command 'chekc'. The commands are: list, start, check, validate, schema.",
+            f"There is no command 'chekc'. The commands are: {COMMANDS}.",
         ),
         (("hw1.py",), "To check a file, type: grade check hw1.py"),
         (("check",), "Missing argument 'FILE...'.\nFor help: grade check --help"),
@@ -260,7 +265,7 @@ def test_a_wrong_command_line_exits_with_2_and_says_what_to_type(
     [
         (("check",), "缺少 FILE...。\n查看说明：grade check --help"),
         (("list", "--fast"), "没有 --fast 这个选项。\n查看说明：grade list --help"),
-        (("chekc",), "没有“chekc”这个命令。可用的命令：list, start, check, validate, schema。"),
+        (("chekc",), f"没有“chekc”这个命令。可用的命令：{COMMANDS}。"),
     ],
 )
 def test_a_wrong_command_line_is_explained_in_chinese(
@@ -336,7 +341,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 # --- validate and schema ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["report", "rubric", "assignment"])
+@pytest.mark.parametrize("kind", ["report", "rubric", "assignment", "run"])
 @pytest.mark.parametrize("options", [(), ("--consumer",)])
 def test_schema_prints_ascii_json_with_plain_line_ends(
     kind: str, options: tuple[str, ...], tmp_path: Path

@@ -12,7 +12,7 @@ from grader.bulk.moments import in_utc
 from grader.bulk.platforms import METADATA, TIMESTAMP, Clues, Named
 
 _MOST_METADATA_BYTES = 256 * 1024 * 1024
-_COPY = re.compile(r"\(\d+\)|-\s*Copy\s*\d*$", re.IGNORECASE)
+_COPY = re.compile(r"\(\d+\)|-\s*Copy\s*\d*$|^Copy of\b|- 副本$", re.IGNORECASE)
 _WORDS = re.compile(r"(?<![^\W_])(?:homework|assignment|hw|作业)[\W_]*\d*(?![^\W_])", re.IGNORECASE)
 
 

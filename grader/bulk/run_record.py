@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib import metadata, resources
+from importlib import metadata
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from grader.bulk.plan import Job, Left, Plan
 from grader.errors import GraderError
 from grader.files import read_json, replace_file
 from grader.model import Json
+from grader.validation import schema
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -173,8 +174,7 @@ def validate(content: object) -> list[str]:
 def _validator() -> "Draft202012Validator":
     from jsonschema import Draft202012Validator
 
-    raw = resources.files("grader").joinpath("schemas", "run.schema.json").read_text("utf-8")
-    return Draft202012Validator(json.loads(raw))
+    return Draft202012Validator(schema("run"))
 
 
 def _left(left: Left) -> dict[str, Json]:

@@ -19,7 +19,7 @@ def command(language: Language) -> click.Command:
         "schema",
         callback=_run,
         params=[
-            click.Argument(["kind"], type=click.Choice(["report", "rubric", "assignment"])),
+            click.Argument(["kind"], type=click.Choice(["report", "rubric", "assignment", "run"])),
             consumer,
             *shared_options(language),
         ],
