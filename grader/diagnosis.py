@@ -85,6 +85,7 @@ def diagnose(seen: Mapping[str, Numbers], knowledge: Knowledge) -> tuple[Diagnos
 def _known(
     seen: Mapping[str, Numbers], probes: Sequence[str], knowledge: Knowledge
 ) -> Diagnosis | None:
+    matches: list[Known] = []
     for each in knowledge.known:
         # A dtype is a matter of its own: whoever returns float64 may still have mixed something
         # up, so it decides only where the numbers are right.
@@ -93,8 +94,16 @@ def _known(
         if not by_dtype:
             continue
         if all(_same(seen.get(p), each.numbers[p], dtype=not by_numbers) for p in probes):
-            return Diagnosis(id=each.id, title=each.title, hint=each.hint)
-    return None
+            matches.append(each)
+    if not matches:
+        return None
+    # Two misconceptions may agree on this function; the one that agrees on the others, too, is it.
+    best = max(matches, key=lambda each: _agreeing(seen, each))
+    return Diagnosis(id=best.id, title=best.title, hint=best.hint)
+
+
+def _agreeing(seen: Mapping[str, Numbers], known: Known) -> int:
+    return sum(_same(seen.get(probe), each) for probe, each in known.numbers.items())
 
 
 def _same(one: Numbers | None, other: Numbers, *, dtype: bool = False) -> bool:

@@ -106,3 +106,10 @@ def test_the_example_once_more_gives_the_same_answer(student, shown):
     tokens = torch.tensor([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
     positions = torch.tensor([[0.0, 0.5], [0.25, -1.0], [1.0, 0.0]])
     assert_close(student.add_position_vectors(tokens, positions), shown["example"], atol=ATOL)
+
+
+@pytest.mark.criterion("batches")
+def test_the_first_batch_once_more_gives_the_same_answer(student, shown):
+    tokens = torch.arange(24.0).reshape(2, 3, 4) - 7
+    positions = torch.arange(12.0).reshape(3, 4) / 4
+    assert_close(student.add_position_vectors(tokens, positions), shown["batch"], atol=ATOL)

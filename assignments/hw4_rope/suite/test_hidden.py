@@ -14,7 +14,7 @@ import torch
 from grader.suite.compare import assert_close, assert_dtype, fail
 
 # Scores are products of two rows of at most 10 numbers up to 2. Float32 angles at position p are
-# off by about 6e-8 p; so scores by 40 · 6e-8 · p: 2e-5 at p = 8 and 4e-3 at p = 1500. `turning`
+# off by about 6e-8 p; so scores by 40 · 6e-8 · p: 2e-5 at p = 8 and 6e-3 at p = 2500. `turning`
 # forgives half precision (0.01 up to p = 8), which `values` and `long` pay for; what is no turn
 # misses by 0.3 and more.
 TURN = 0.02
@@ -244,7 +244,8 @@ def test_lengths_in_turn(student, rng, width):
 @pytest.mark.criterion("long")
 @pytest.mark.parametrize("width", [6, 8])
 def test_far_away(student, rng, width):
-    length = rng.integer(1030, 1500)
+    # Beyond 2048 float16 holds no odd number, so positions that passed through it show.
+    length = rng.integer(2070, 2500)
     out = student.apply_rope(a_row(rng, width).repeat(length, 1)).double()
     near, far = out[:9], out[-9:]
     check_turned(far)
