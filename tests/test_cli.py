@@ -75,6 +75,7 @@ For course staff:
   new       Make a new assignment, or a copy of another.
   validate  Check JSON reports against their schema.
   schema    Print the JSON Schema of a format.
+  doctor    Try out what this machine's sandbox enforces.
 
   Begin with: grade list. Every command explains itself: grade check --help.
 """

@@ -16,7 +16,7 @@ from grader.model import Language
 from grader.texts import catalog
 
 FIRST: Final = ("list", "start", "check")
-STAFF: Final = ("batch", "merge", "diff", "verify", "new", "validate", "schema")
+STAFF: Final = ("batch", "merge", "diff", "verify", "new", "validate", "schema", "doctor")
 _MODULES: Final = {"list": "listing"}
 
 
