@@ -12,7 +12,6 @@ nowhere else.
 import contextlib
 import os
 import platform
-import shutil
 import signal
 import subprocess
 import sys
@@ -32,7 +31,7 @@ from grader.assignment import Assignment
 from grader.errors import GraderError
 from grader.model import Audience, Change, Json, Outcome, Planned, Problem, Reading, Scored
 from grader.reading import attribution
-from grader.sandbox import launch
+from grader.sandbox import launch, scratch
 from grader.suite import messages
 from grader.suite.messages import Broken, Order, Verdicts
 
@@ -184,7 +183,9 @@ class Judge:
             _end(process)
         folder, self._folder = self._folder, None
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            # Not by rmtree, which ends in a RecursionError where a submission nested folders.
+            with contextlib.suppress(OSError):
+                scratch.remove(folder)
 
     # --- the judge's process --------------------------------------------------------------
 

@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import queue
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +26,7 @@ import psutil
 
 from grader.errors import GraderError
 from grader.model import DeathCause, Limits
-from grader.sandbox import launch
+from grader.sandbox import launch, scratch
 from grader.sandbox.link import Death, Output
 
 WATCH_S = 0.05
@@ -193,7 +192,9 @@ class _Process:
             with contextlib.suppress(OSError):
                 self.popen.stdin.close()
         psutil.wait_procs(family[1:], timeout=END_S)
-        shutil.rmtree(self.home, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            # What is still held open (Windows) goes with the bench's folder.
+            scratch.remove(self.home)
         return code
 
     def close_pipes(self) -> None:
@@ -249,18 +250,19 @@ class PortableLink:
         except queue.Empty:
             self._watch()
             return
+        if self.idle_rss is None:
+            # The first answer is that to the greeting: torch is loaded, and nothing else is yet.
+            self.idle_rss = _rss(self.process.outside)
         self.unread += data
         self.closed = data == b""
 
     def _watch(self) -> None:
-        """Memory and processes, at most twenty times a second; a killed worker closes its pipe."""
-        if time.monotonic() < self.watch_due:
+        """Memory and processes, at most twenty times a second, once the worker is ready."""
+        if self.idle_rss is None or time.monotonic() < self.watch_due:
             return
         self.watch_due = time.monotonic() + WATCH_S
         family = self.process.family()
         resident = [_rss(each) for each in family]
-        if self.idle_rss is None:
-            self.idle_rss = max(resident, default=0)
         # The library's pages are shared by all, so each process is measured above an idle one.
         self.peak = max(self.peak, sum(max(0, each - self.idle_rss) for each in resident))
         if len(family) > self.limits.processes:

@@ -1,12 +1,13 @@
 """How a judge's process begins: with its bench, so that torch loads in both at once."""
 
+import contextlib
 import os
-import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.sandbox import forked, portable
+from grader.sandbox import forked, portable, scratch
 from grader.sandbox.link import Bench
 
 
@@ -18,12 +19,13 @@ def main(folder: str, sandbox: str) -> None:
         sandbox: `auto`, `full` or `portable`.
     """
     orders, answers = os.dup(0), os.dup(1)
+    _hide()
     # Whatever prints here by mistake must not look like an answer.
     os.dup2(2, 1)
 
     def abandoned() -> None:
         # Nobody waits for the verdicts: the bench ends with this process, the folder with it.
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(Path(folder))
         os._exit(4)
 
     def opened() -> Bench:
@@ -36,7 +38,7 @@ def main(folder: str, sandbox: str) -> None:
 
     judge.serve(bench, opened, orders, answers)
     # Whoever asked may have been killed between two orders: nobody else would remove it then.
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(Path(folder))
     # Taking torch down in an orderly way takes longer than judging a submission.
     os._exit(0)
 
@@ -48,3 +50,17 @@ def open_bench(
     if sandbox != "portable" and forked.available():
         return forked.ForkedBench(folder, lifeline, on_abandoned)
     return portable.PortableBench(folder, lifeline, on_abandoned)
+
+
+def _hide() -> None:
+    """Keep expected values from other processes of the same user (without Landlock a worker)."""
+    if sys.platform == "linux":
+        from grader.sandbox.linux import privileges
+
+        privileges.hide_memory()
+
+
+def _remove(folder: Path) -> None:
+    """Remove the private folder, however deep a submission made it."""
+    with contextlib.suppress(OSError):
+        scratch.remove(folder)
