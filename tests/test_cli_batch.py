@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from test_cli import LOCALE, ROOT, err, out
 from test_cli import grade as any_grade
@@ -303,6 +304,28 @@ def test_a_run_that_was_ended_is_continued(tmp_path: Path, sent: str, code: int)
     assert len(found) == 120
     assert {key: found[key] for key in left} == left
     assert set(scores(tmp_path / "out").values()) == {"10"}
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="counts processes")
+def test_judges_and_zygotes_that_are_killed_cost_nobody_a_report(tmp_path: Path) -> None:
+    many(tmp_path / "in", 20)
+    process = started("batch", "in", "--out", "out", *USUAL, "--jobs", "2", cwd=tmp_path)
+    wait_for_reports(process, tmp_path / "out", 3)
+    killed = judges = psutil.Process(process.pid).children()
+    for each in judges:
+        each.kill()
+    wait_for_reports(process, tmp_path / "out", 10)
+    for judge in psutil.Process(process.pid).children():
+        for zygote in judge.children():
+            zygote.kill()
+            killed = [*killed, zygote]
+    process.communicate()
+
+    assert len(killed) >= 3
+    assert process.returncode == 0
+    assert set(scores(tmp_path / "out").values()) == {"10"}
+    assert len(outcome(tmp_path / "out")) == 40
 
 
 # --- what it refuses -------------------------------------------------------------------------
