@@ -298,7 +298,8 @@ class Shelf:
                 with archive.open(archive.infolist()[locator.members[-1]]) as member:
                     return member.read(most + 1)
         except _TROUBLE as error:
-            raise OSError(f"the zip file cannot be read: {error}") from error
+            # Not the error's own words: they may name the member, and with it the student.
+            raise OSError("the zip file cannot be read") from error
         except IndexError as error:
             raise OSError("the zip file has changed") from error
 

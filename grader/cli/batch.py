@@ -214,7 +214,7 @@ def _planned(
         pseudonyms.write_table(shown, key, Path(f"{key_file}.students.csv"))
     fingerprint = pseudonyms.fingerprint(key) if key is not None else None
     under = run_record.conditions(
-        _seed(asked, opened, fingerprint),
+        _seed(asked, opened, fingerprint, here),
         allow_reduced=asked.options["allow_reduced"],
         pseudonym_key=fingerprint,
         until=asked.until,
@@ -244,7 +244,7 @@ def _key(path: Path, here: Desk) -> bytes:
     return key
 
 
-def _seed(asked: Asked, opened: "Store", fingerprint: str | None) -> int:
+def _seed(asked: Asked, opened: "Store", fingerprint: str | None, here: Desk) -> int:
     """The seed of the earlier run, the one that was typed, or a new one."""
     import secrets
 
@@ -256,7 +256,7 @@ def _seed(asked: Asked, opened: "Store", fingerprint: str | None) -> int:
         try:
             run = run_record.read(asked.out)
         except (UsageProblem, GraderError):
-            terminal.say(catalog.say("en", "cli.batch.run_damaged", folder=str(asked.out)))
+            terminal.say(here.say("cli.batch.run_damaged", folder=str(asked.out)))
         else:
             _refuse_another(run, asked, fingerprint)
     if earlier is not None and asked.seed not in (None, earlier) and not asked.options["fresh"]:
