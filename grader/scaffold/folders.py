@@ -35,9 +35,15 @@ def parent(named: Path | None, edition: Path | None) -> Path:
     folder = named or edition
     if folder is None:
         raise _problem("no_place")
-    if folder.exists() and not folder.is_dir():
+    try:
+        no_folder = folder.exists() and not folder.is_dir()
+        itself = (folder / "assignment.toml").is_file()
+    except OSError as error:  # e.g. a name that is too long
+        reason = error.strerror or str(error)
+        raise _problem("cannot_write", folder=str(folder), reason=reason) from error
+    if no_folder:
         raise _problem("not_a_folder", folder=str(folder))
-    if (folder / "assignment.toml").is_file():
+    if itself:
         # What lies inside of an assignment is never searched for others.
         raise _problem("inside", folder=str(folder), outer=str(folder.absolute().parent))
     return folder
