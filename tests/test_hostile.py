@@ -1,0 +1,320 @@
+"""The hostile gallery through the real command, at the level `full`, as root and as anybody.
+
+Each file of `hostile/` says in its first line what it tries; `hostile/expected.toml` says what it
+earns and what must not happen. In the files `/outside` and `/course` stand for folders of the
+test. An attack that would hurt uses a harmless form of what it needs, and prints SUCCEEDED.
+"""
+
+import json
+import os
+import re
+import shutil
+import site
+import subprocess
+import sys
+import tempfile
+import tomllib
+import venv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("the level full is Linux's", allow_module_level=True)
+
+from test_cli import LOCALE, ROOT
+
+from grader.sandbox.linux import kernel, landlock, seccomp
+
+# Elsewhere these attacks would do what they try.
+pytestmark = pytest.mark.skipif(
+    not (landlock.version() and seccomp.available()), reason="the kernel lacks Landlock or seccomp"
+)
+
+GALLERY = Path(__file__).parent / "hostile"
+EXPECTED = tomllib.loads((GALLERY / "expected.toml").read_text("utf-8"))
+NAMES = sorted(EXPECTED)
+KINDS = {"earned", "read", "written", "left_running", "harmed", "shown", "lost"}
+SOME = [
+    "computes_after_all",
+    "daemon",
+    "frame_two_answers",
+    "heap_walk",
+    "kill_everyone",
+    "nan_everywhere",
+    "read_home",
+    "read_the_suite",
+    "terminal_escapes",
+    "torch_allclose",
+    "write_beside_itself",
+]
+BATCHES = [NAMES[first::4] for first in range(4)]
+HONEST = """\
+import torch
+
+
+def add_position_vectors(token_vectors, position_vectors):
+    return token_vectors + position_vectors
+"""
+COURSE = ROOT / "assignments"
+SUITE = next(COURSE.glob("hw1_*")) / "suite" / "test_hidden.py"
+CANARY = "canary-5d1f0c"
+# Nothing of these may be in a report or on a screen.
+SECRETS = (
+    f"{CANARY}-in-a-file",
+    f"{CANARY}-in-the-environment",
+    f"{CANARY}-in-a-suite",
+    "def test_one_sentence",
+    "The expected values are float64 sums",
+    "root:x:0:0",
+    "SUCCEEDED",
+)
+# Control characters, and those that change the direction of text or are not seen.
+STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+MOST_BYTES = 1 << 19
+NOBODY = 65534
+SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a batch is graded, and what lies around it."""
+
+    root: Path
+    command: tuple[str, ...]
+    uid: int
+
+    @property
+    def work(self) -> Path:
+        return self.root / "work"
+
+    @property
+    def scratch(self) -> Path:
+        return self.root / "tmp"
+
+    @property
+    def canaries(self) -> dict[str, tuple[str, int]]:
+        """What is in the folders that nobody may change, with modes and times."""
+        found = sorted(
+            path
+            for name in ("canary", "home", "work")
+            for path in (self.root / name).rglob("*")
+            if "reports" not in path.parts
+        )
+        return {
+            str(path): (path.read_text() if path.is_file() else "", path.stat().st_mtime_ns)
+            for path in found
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """What came of a batch."""
+
+    screen: bytes
+    reports: Mapping[str, dict[str, Any]]
+    raw: Mapping[str, bytes]
+    left_running: Sequence[str]
+
+
+@pytest.fixture(scope="module")
+def ordinary_python() -> Iterator[str]:
+    """A Python that every user can run, with the packages of this one."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("becoming an ordinary user takes root and setpriv")
+    folder = Path(tempfile.mkdtemp(prefix="python-"))
+    folder.chmod(0o755)
+    try:
+        yield _python_in(folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _python_in(folder: Path) -> str:
+    base = "/usr/bin/python3"
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    asked = [base, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+    if not Path(base).exists() or subprocess.check_output(asked, text=True).strip() != version:
+        pytest.skip(f"needs a Python {version} of the system")
+    python = folder / "bin" / "python"
+    venv.EnvBuilder(with_pip=False, symlinks=True).ensure_directories(folder)
+    made = subprocess.run(
+        [base, "-m", "venv", "--without-pip", str(folder)], capture_output=True, check=False
+    )
+    if made.returncode:
+        pytest.skip("the Python of the system makes no environments")
+    lines = "".join(f"import site; site.addsitedir({each!r})\n" for each in site.getsitepackages())
+    (folder / "lib" / f"python{version}" / "site-packages" / "running.pth").write_text(lines)
+    tried = [*_become(), str(python), "-c", "import torch, grader.cli.entry"]
+    done = subprocess.run(tried, cwd="/", env={"PYTHONPATH": str(ROOT)}, check=False)
+    if done.returncode:
+        pytest.skip("an ordinary user cannot read these packages or this checkout")
+    return str(python)
+
+
+def _become() -> list[str]:
+    return ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    yield from _place((sys.executable,), os.geteuid())
+
+
+@pytest.fixture
+def ordinary_place(ordinary_python: str) -> Iterator[Place]:
+    yield from _place((*_become(), ordinary_python), NOBODY)
+
+
+def _place(command: tuple[str, ...], uid: int) -> Iterator[Place]:
+    """Not below pytest's own folder, which is closed to others."""
+    root = Path(tempfile.mkdtemp(prefix="hostile-")).resolve()
+    made = Place(root=root, command=command, uid=uid)
+    for name in ("work", "tmp", "home", "canary"):
+        (root / name).mkdir()
+    (root / "home" / "secret.txt").write_text(f"{CANARY}-in-a-file\n")
+    (root / "canary" / "suite.py").write_text(f"expected = '{CANARY}-in-a-suite'\n")
+    for path in (root, *root.rglob("*")):
+        os.chown(path, uid, -1)
+        # As far as modes go anybody may do anything there.
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    _adopt(orphans=True)
+    yield made
+    _adopt(orphans=False)
+    shutil.rmtree(root, ignore_errors=True)
+
+
+def _adopt(*, orphans: bool) -> None:
+    """Become the parent of whatever loses its own: a daemon cannot get out of sight."""
+    kernel.prctl(SET_CHILD_SUBREAPER, int(orphans))
+
+
+def graded(place: Place, names: Sequence[str]) -> Graded:
+    """Grade these files and an honest one by one command."""
+    (place.work / "honest.py").write_text(HONEST)
+    for name in names:
+        text = (GALLERY / f"{name}.py").read_text("utf-8")
+        text = text.replace('"/outside', f'"{place.root}').replace("/outside", str(place.root))
+        (place.work / f"{name}.py").write_text(text.replace("/course", str(COURSE)), "utf-8")
+    for path in place.work.iterdir():
+        path.chmod(0o666)
+    done = _grade(place, "check", *(f"{each}.py" for each in names), "honest.py", *OPTIONS)
+    raw = {path.name: path.read_bytes() for path in (place.work / "reports").rglob("*.json")}
+    found = [json.loads(each) for each in raw.values()]
+    left = [" ".join(each.cmdline()) for each in psutil.Process().children(recursive=True)]
+    return Graded(
+        screen=done.stdout + done.stderr,
+        reports={Path(each["submission"]["file"]).stem: each for each in found},
+        raw=raw,
+        left_running=left,
+    )
+
+
+# Staff see more: what is not there, students do not see either.
+OPTIONS = (
+    "--out",
+    "reports",
+    "--time-factor",
+    "0.25",
+    "--audience",
+    "staff",
+    "--assignment",
+    "hw1",
+)
+
+
+def _grade(place: Place, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    clean = {key: value for key, value in os.environ.items() if key not in LOCALE}
+    own = {
+        "HOME": str(place.root / "home"),
+        "TMPDIR": str(place.scratch),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONIOENCODING": "utf-8",
+        "COURSE_KEY": f"{CANARY}-in-the-environment",
+    }
+    return subprocess.run(
+        [*place.command, "-m", "grader", "--assignments", str(COURSE), *arguments],
+        cwd=place.work,
+        env=clean | own,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+
+
+def assert_nothing_happened(place: Place, names: Sequence[str]) -> None:
+    """Grade, and look at everything that an attack could have changed."""
+    (place.work / "honest.py").write_text(HONEST)
+    before = {key: each for key, each in place.canaries.items() if "/work" not in key}
+    packages = _packages()
+
+    seen = graded(place, names)
+
+    after = place.canaries
+    assert set(seen.reports) == {*names, "honest"}, seen.screen.decode("utf-8", "replace")[-4000:]
+    assert {name: _told(seen.reports[name]) for name in names} == {
+        name: ("graded", "full", EXPECTED[name]["score"]) for name in names
+    }
+    assert _told(seen.reports["honest"]) == ("graded", "full", 10)
+    assert _secrets(seen.screen) == []
+    assert {name: found for name, each in seen.raw.items() if (found := _secrets(each))} == {}
+    assert _steering(seen.screen) == ""
+    assert {name: len(each) for name, each in seen.raw.items() if len(each) > MOST_BYTES} == {}
+    assert {key: each for key, each in after.items() if "/work" not in key} == before
+    assert _work(place) == {*names, "honest"}
+    assert (place.work / "honest.py").read_text() == HONEST
+    assert [each.name for each in place.scratch.iterdir()] == []
+    assert seen.left_running == []
+    assert _packages() == packages
+    valid = _grade(place, "validate", *(str(each) for each in (place.work / "reports").rglob("*")))
+    assert valid.returncode == 0, valid.stdout
+
+
+def _told(report: Mapping[str, Any]) -> tuple[str, str, int]:
+    return report["status"], report["run"]["sandbox"]["level"], report["score"]
+
+
+def _secrets(told: bytes) -> list[str]:
+    return [each for each in SECRETS if each.encode() in told]
+
+
+def _steering(screen: bytes) -> str:
+    return "".join(STEERING.findall(screen.decode("utf-8")))
+
+
+def _work(place: Place) -> set[str]:
+    return {each.stem for each in place.work.iterdir() if each.name != "reports"}
+
+
+def _packages() -> set[str]:
+    """The names beside the installed packages, where a .pth would be found."""
+    return {each.name for place in site.getsitepackages() for each in Path(place).iterdir()}
+
+
+def test_the_hostile_gallery_is_complete_and_says_what_it_tries() -> None:
+    files = {path.stem: path.read_text("utf-8") for path in GALLERY.glob("*.py")}
+
+    assert sorted(files) == NAMES
+    assert len(files) >= 60
+    assert [name for name, text in files.items() if not re.match(r"# \w.{20,}\n", text)] == []
+    assert {kind for each in EXPECTED.values() for kind in each["never"]} == KINDS
+
+
+def test_a_few_of_the_worst_attacks_gain_nothing(place: Place) -> None:
+    assert_nothing_happened(place, SOME)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("names", BATCHES, ids=lambda names: names[0])
+def test_no_attack_gains_reads_changes_or_leaves_anything(place: Place, names: list[str]) -> None:
+    assert_nothing_happened(place, names)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("names", BATCHES, ids=lambda names: names[0])
+def test_no_attack_on_an_ordinary_user_does_either(ordinary_place: Place, names: list[str]) -> None:
+    assert_nothing_happened(ordinary_place, names)
