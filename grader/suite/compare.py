@@ -101,7 +101,7 @@ def fail(code: str, **args: Json) -> None:
     Raises:
         Mismatch: always.
     """
-    raise Mismatch(code, own=True, **args)
+    raise Mismatch(code, own=True, later=lambda: args)
 
 
 def close(seen: torch.Tensor, want: torch.Tensor, *, atol: float, rtol: float = 0.0) -> bool:
