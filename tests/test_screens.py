@@ -492,7 +492,8 @@ def test_losses_of_one_cause_are_told_once() -> None:
 
     seen = drawn([a_report("hw1", ("Add", "加"), *rows)], NOTEBOOK)
 
-    told = "1. Rule 1\n   It took longer than 2 seconds.\n   Lost for the same reason: Rule 2; Rule 3\n"
+    told = "1. Rule 1\n   It took longer than 2 seconds.\n"
+    told += "   Lost for the same reason: Rule 2; Rule 3\n"
     assert told in seen
     assert "2. Rule" not in seen
 
