@@ -26,9 +26,12 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("the level full is Linux's", allow_module_level=True)
 
+from conftest import Lifeline, a_session
 from test_cli import LOCALE, ROOT
 
+from grader.model import Returned
 from grader.sandbox.linux import kernel, landlock, seccomp
+from grader.sandbox.portable import PortableBench
 
 # Elsewhere these attacks would do what they try.
 pytestmark = pytest.mark.skipif(
@@ -193,7 +196,7 @@ def _adopt(*, orphans: bool) -> None:
     kernel.prctl(SET_CHILD_SUBREAPER, int(orphans))
 
 
-def graded(place: Place, names: Sequence[str]) -> Graded:
+def graded(place: Place, names: Sequence[str], *options: str) -> Graded:
     """Grade these files and an honest one by one command."""
     (place.work / "honest.py").write_text(HONEST)
     for name in names:
@@ -202,7 +205,9 @@ def graded(place: Place, names: Sequence[str]) -> Graded:
         (place.work / f"{name}.py").write_text(text.replace("/course", str(COURSE)), "utf-8")
     for path in place.work.iterdir():
         path.chmod(0o666)
-    done = _grade(place, "check", *(f"{each}.py" for each in names), "honest.py", *OPTIONS)
+    done = _grade(
+        place, "check", *(f"{each}.py" for each in names), "honest.py", *OPTIONS, *options
+    )
     raw = {path.name: path.read_bytes() for path in (place.work / "reports").rglob("*.json")}
     found = [json.loads(each) for each in raw.values()]
     left = [" ".join(each.cmdline()) for each in psutil.Process().children(recursive=True)]
@@ -309,6 +314,18 @@ def test_a_few_of_the_worst_attacks_gain_nothing(place: Place) -> None:
 
 
 @pytest.mark.long
+def test_a_student_does_not_learn_the_hidden_inputs_from_what_the_file_says(place: Place) -> None:
+    name = "tells_hidden_inputs"
+
+    staff = graded(place, [name]).raw[f"{name}.json"]
+    seen = graded(place, [name], "--audience", "student")
+
+    assert b"shape 3x7" in staff
+    assert b"shape 3x7" not in seen.raw[f"{name}.json"] + seen.screen
+    assert b"shape " in seen.raw[f"{name}.json"]
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("names", BATCHES, ids=lambda names: names[0])
 def test_no_attack_gains_reads_changes_or_leaves_anything(place: Place, names: list[str]) -> None:
     assert_nothing_happened(place, names)
@@ -318,3 +335,46 @@ def test_no_attack_gains_reads_changes_or_leaves_anything(place: Place, names: l
 @pytest.mark.parametrize("names", BATCHES, ids=lambda names: names[0])
 def test_no_attack_on_an_ordinary_user_does_either(ordinary_place: Place, names: list[str]) -> None:
     assert_nothing_happened(ordinary_place, names)
+
+
+# --- the level reduced: still nothing that is not computed ------------------------------------
+
+# Tampering inside Python and with the protocol; what reaches for files would find them there.
+INSIDE = [name for name in NAMES if EXPECTED[name]["never"] == ["earned"]]
+
+
+@pytest.mark.long
+def test_without_the_kernels_help_no_tampering_earns_a_point(place: Place) -> None:
+    seen = graded(place, INSIDE, "--sandbox", "portable")
+
+    assert {name: each["score"] for name, each in seen.reports.items()} == {
+        **{name: EXPECTED[name]["score"] for name in INSIDE},
+        "honest": 10,
+    }
+    assert seen.left_running == []
+    assert [each.name for each in place.scratch.iterdir()] == []
+
+
+NESTS_FOLDERS = """\
+import os
+
+def nest():
+    for _ in range(3000):
+        os.mkdir("deeper")
+        os.chdir("deeper")
+    return 1
+"""
+
+
+def test_a_spawned_worker_lives_within_little_memory_and_leaves_no_folder(
+    tmp_path: Path, lifeline: Lifeline
+) -> None:
+    bench = PortableBench(tmp_path, lifeline.reader, lifeline.abandoned)
+    session = a_session(bench, NESTS_FOLDERS, memory_mib=64, call_s=20.0, load_s=20.0)
+
+    seen = session.call("nest")
+    session.close()
+    bench.close()
+
+    assert isinstance(seen, Returned), seen
+    assert list(tmp_path.iterdir()) == []
