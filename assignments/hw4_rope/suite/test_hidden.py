@@ -226,7 +226,10 @@ def test_bfloat16_before_float32(student, rng):
     seen = student.apply_rope(row.repeat(length, 1).bfloat16())
     usual = student.apply_rope(row.repeat(length + 1, 1))
     check_turned(seen)
-    assert_close(seen, usual[:length], atol=BFLOAT16)
+    # Positions may be counted from the end, which other criteria pay for.
+    ends = (usual[:-1].double(), usual[1:].double())
+    losses = [float((seen.double() - rows).abs().max().nan_to_num(9.0)) for rows in ends]
+    assert_close(seen, ends[losses.index(min(losses))], atol=BFLOAT16)
 
 
 @pytest.mark.criterion("manners")

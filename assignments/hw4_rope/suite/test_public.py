@@ -101,6 +101,17 @@ def in_the_same_form(seen, usual, answers, usual_answers):
     return answers[nearest] if distances[nearest] <= 2 * ATOL else seen
 
 
+def from_either_end(out, longer):
+    """The rows of `longer`, one more than `out`, without the last or without the first.
+
+    Positions may be counted from the end, which other criteria pay for.
+    """
+    ends = (longer[:-1].double(), longer[1:].double())
+    return min(
+        ends, key=lambda rows: float((out.double() - rows).abs().max().nan_to_num(torch.inf))
+    )
+
+
 @pytest.mark.criterion("turning")
 def test_the_pairs_keep_their_length(student):
     x = torch.tensor([1.0, 2.0, -1.5, 0.5, 3.0, -2.0, 0.25, 4.0]).repeat(5, 1)
@@ -230,7 +241,7 @@ def test_bfloat16_before_float32(student):
     out = student.apply_rope(row.repeat(300, 1).bfloat16())
     usual = student.apply_rope(row.repeat(301, 1))
     assert_turned(out)
-    assert_close(out, usual[:300], atol=BFLOAT16)
+    assert_close(out, from_either_end(out, usual), atol=BFLOAT16)
 
 
 @pytest.mark.criterion("manners")
