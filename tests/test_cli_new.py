@@ -118,10 +118,12 @@ def test_a_fresh_assignment_pays_what_is_right_and_names_what_is_wrong(course: P
 
 
 @pytest.mark.long
-def test_a_fresh_assignment_is_proven_without_a_warning(course: Path) -> None:
-    result = grade("verify", "hw5", "--strict", "--assignments", "course", cwd=course)
+def test_a_fresh_assignment_is_proven_without_a_warning_whatever_its_id(tmp_path: Path) -> None:
+    new("quiz-1", "--assignments", "course", cwd=tmp_path)
 
-    assert "hw5: proven\n" in out(result)
+    result = grade("verify", "quiz-1", "--strict", "--assignments", "course", cwd=tmp_path)
+
+    assert "quiz-1: proven\n" in out(result)
     assert result.returncode == 0
 
 
@@ -287,6 +289,20 @@ def test_a_copy_of_an_assignment_is_proven_as_it_was(course: Path, tmp_path: Pat
     result = grade("verify", "hw6", "--strict", "--assignments", "course", cwd=tmp_path)
 
     assert "hw6: proven\n" in out(result)
+
+
+def test_a_copy_under_another_id_still_names_the_mistake(tmp_path: Path) -> None:
+    """The random inputs of probes depend on the id, and so do the numbers of mistakes."""
+    new("quiz", "--from", "hw1", "--assignments", "private", cwd=tmp_path)
+    folder = next((tmp_path / "private").iterdir())
+    wrong = folder / "gallery" / "misconceptions" / "averaged.py"
+
+    arguments = (str(wrong), "--assignment", "quiz", "--assignments", "private")
+    told = out(grade("check", *arguments, cwd=tmp_path))
+
+    original = next((ROOT / "assignments").glob("hw1_*"))
+    assert (folder / "diagnosis.json").read_bytes() != (original / "diagnosis.json").read_bytes()
+    assert "Your numbers are exactly those of a known mix-up:" in told
 
 
 def test_what_can_be_copied_is_listed_where_the_id_is_unknown(tmp_path: Path) -> None:

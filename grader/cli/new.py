@@ -44,6 +44,8 @@ def _run(ctx: click.Context, id_: str, from_: str | None) -> None:
         lines = [here.say("cli.new.made", folder=_typed(made))]
     else:
         source = folders.source(from_, parent, checkout)
+        if source.id != id_:
+            terminal.say(here.say("cli.starting"))
         made = making.copied(id_, parent, source)
         lines = [here.say("cli.new.copied", folder=_typed(made), id=source.id)]
     lines += [f"  {each}" for each in _contents(made, here)]

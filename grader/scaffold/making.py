@@ -14,6 +14,7 @@ from typing import Final
 
 from grader import assignment as assignments
 from grader.errors import AssignmentError, UsageProblem
+from grader.scaffold import numbers
 from grader.scaffold.folders import Source, id_of
 from grader.texts import catalog
 
@@ -45,6 +46,7 @@ def copied(id: str, parent: Path, source: Source) -> Path:
     Raises:
         UsageProblem: it cannot be written there.
         AssignmentError: the assignment cannot be read, or its id cannot be found.
+        GraderError: no judge could give the numbers for `diagnosis.json`.
     """
 
     assignments.load(source.folder)
@@ -65,6 +67,8 @@ def copied(id: str, parent: Path, source: Source) -> Path:
             raise AssignmentError(
                 f'{source.folder.name}/assignment.toml, id: expected a line id = "{source.id}"'
             )
+        if source.id != id:
+            numbers.renew(draft)
 
     return _made(parent / _copy_name(source, id), fill)
 
