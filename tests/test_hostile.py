@@ -78,7 +78,8 @@ SECRETS = (
 )
 # Control characters, and those that change the direction of text or are not seen.
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-MOST_BYTES = 1 << 19
+# Every text twice, in two languages, and escaped; for some eighty tests.
+MOST_BYTES = 1 << 20
 NOBODY = 65534
 SET_CHILD_SUBREAPER = 36
 

@@ -1,4 +1,4 @@
-# Is right for one sentence and loops for ever on a batch: it earns the first part.
+# Is right for one sentence and loops for ever on a batch: it earns the rest.
 import torch
 
 
