@@ -71,6 +71,14 @@ class Bench:
             self._idle.setdefault(NATIVE, []).append(self._start(NATIVE))
         return self
 
+    def renew(self) -> None:
+        """Replace the judges that have read files which were written anew since."""
+        with self._lock:
+            stale = [judge for row in self._idle.values() for judge in row]
+            self._idle.clear()
+        for judge in stale:
+            judge.close()
+
     def __exit__(self, *_: object) -> None:
         self._stopped.set()
         if self._threads is not None:

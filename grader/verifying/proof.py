@@ -111,6 +111,7 @@ def verify(assignment: Assignment, bench: Bench, wish: Wish, progress: Progress)
         if wish.update:
             rows += [values, stored.diagnosis(assignment, signatures(), update=True)]
             read(assignment, Path(private))  # the students' copy gets the new file
+            bench.renew()
         found = _judged(material, bench, wish, progress)
         if not wish.update:
             rows.append(fresh_values.result())
