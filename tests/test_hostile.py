@@ -318,12 +318,12 @@ def test_a_few_of_the_worst_attacks_gain_nothing(place: Place) -> None:
 def test_a_student_does_not_learn_the_hidden_inputs_from_what_the_file_says(place: Place) -> None:
     name = "tells_hidden_inputs"
 
-    staff = graded(place, [name]).raw[f"{name}.json"]
+    staff = graded(place, [name]).raw[f"{name}.hw1.json"]
     seen = graded(place, [name], "--audience", "student")
 
     assert b"shape 3x7" in staff
-    assert b"shape 3x7" not in seen.raw[f"{name}.json"] + seen.screen
-    assert b"shape " in seen.raw[f"{name}.json"]
+    assert b"shape 3x7" not in seen.raw[f"{name}.hw1.json"] + seen.screen
+    assert b"shape " in seen.raw[f"{name}.hw1.json"]
 
 
 @pytest.mark.long
