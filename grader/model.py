@@ -322,6 +322,7 @@ class Probe:
             so that an input that was edited in place shows.
         first: arguments that are others in the first of the two calls.
         exact: the numbers are compared to the last bit.
+        last_rows: of a long result, only so many rows at the end are looked at (and stored).
     """
 
     id: str
@@ -330,6 +331,7 @@ class Probe:
     twice: bool = False
     first: Mapping[str, Recipe] = field(default_factory=dict)
     exact: bool = False
+    last_rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
