@@ -33,7 +33,8 @@ def read_probes(listed: Value, entry_points: Sequence[EntryPoint]) -> tuple[Prob
     probes: list[Probe] = []
     for item in listed.items():
         part = item.keys(
-            required=("id", "function", "arguments"), optional=("twice", "first", "exact")
+            required=("id", "function", "arguments"),
+            optional=("twice", "first", "exact", "last_rows"),
         )
         probe = _probe(part, known)
         if probe.id in [each.id for each in probes]:
@@ -55,6 +56,9 @@ def _probe(part: Mapping[str, Value], known: Mapping[str, Sequence[str]]) -> Pro
         twice=part["twice"].boolean() if "twice" in part else False,
         first=_arguments(part.get("first"), function, known),
         exact=part["exact"].boolean() if "exact" in part else False,
+        last_rows=part["last_rows"].integer(least=1, most=_MOST_SIZE)
+        if "last_rows" in part
+        else None,
     )
 
 

@@ -33,7 +33,7 @@ def run(
         if seen is None or isinstance(seen, Died):
             # Each further probe could cost another time limit.
             break
-        numbers[probe.id] = replace(_of(seen), exact=probe.exact)
+        numbers[probe.id] = replace(_cut(_of(seen), probe), exact=probe.exact)
     return numbers
 
 
@@ -105,6 +105,12 @@ def _change(arguments: dict[str, object], name: str, change: Change) -> None:
     current = arguments.get(name)
     if isinstance(current, torch.Tensor | int | float):
         arguments[name] = current * change.times + change.plus
+
+
+def _cut(numbers: Numbers, probe: Probe) -> Numbers:
+    if probe.last_rows is None or numbers.tensor is None or numbers.tensor.ndim < 2:
+        return numbers
+    return replace(numbers, tensor=numbers.tensor[..., -probe.last_rows :, :])
 
 
 def _of(seen: Observation) -> Numbers:
