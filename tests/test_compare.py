@@ -151,3 +151,10 @@ def test_an_assignments_own_sentence_is_marked_as_such() -> None:
         True,
         {"pair": 3},
     )
+
+
+def test_a_float_keeps_all_its_digits() -> None:
+    with pytest.raises(Mismatch):
+        assert_close(1e-9, 0.0, atol=0.0)
+    with pytest.raises(Mismatch):
+        assert_close(1.0 + 1e-12, 1.0, atol=0.0)

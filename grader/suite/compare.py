@@ -114,7 +114,10 @@ def close(seen: torch.Tensor, want: torch.Tensor, *, atol: float, rtol: float = 
 
 
 def _wide(value: torch.Tensor | float) -> torch.Tensor:
-    tensor = torch.as_tensor(value).detach()
+    if not isinstance(value, torch.Tensor):
+        # `as_tensor` alone would make it float32: 1e-300 would become 0.
+        return torch.as_tensor(value, dtype=torch.float64)
+    tensor = value.detach()
     return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
 
 

@@ -284,7 +284,10 @@ class Driver:
             self.tell({"now": "outcome", "outcome": asdict(outcome)})
             if self.run is None or self.run.error is not None:
                 return
-            if order.until_lost and self.run.lost:
+            if order.until_lost and self.run.lost and following is not None:
+                # Fixtures of the module are still up for a test that is not run. Only pytest's own
+                # state can take them down; a test of ours would notice if it changed.
+                item.session._setupstate.teardown_exact(None)
                 return
 
     def _run_item(self, item: pytest.Item, plan: Planned, following: pytest.Item | None) -> Outcome:
