@@ -271,12 +271,12 @@ def load(path: Path) -> Knowledge | None:
 
 
 def numbers_json(numbers: Numbers) -> dict[str, Json]:
-    """Numbers as JSON; six digits are well below the tolerance of a comparison."""
+    """Numbers as JSON; five digits are well below the tolerance of a comparison."""
     if numbers.raised is not None:
         return {"raised": numbers.raised}
     if numbers.tensor is None:
         return {}
-    digits = 17 if numbers.exact else 6
+    digits = 17 if numbers.exact else 5
     values: list[Json] = [_value(each, digits) for each in numbers.tensor.reshape(-1).tolist()]
     told: dict[str, Json] = {"dtype": numbers.dtype, "shape": [*numbers.tensor.shape]}
     return told | ({"exact": True} if numbers.exact else {}) | {"values": values}

@@ -80,8 +80,8 @@ def the_other_pairing() -> Any:
     diagnosis = {
         "id": "halves",
         "title": a_text(
-            "dimension i paired with i + D/2, as some libraries do it. The angles are right.",
-            "第 i 维与第 i + D/2 维配对（一些库就是这样做的）。角度本身没有错。",
+            "Dimension i is paired with i + D/2, as some libraries do it",
+            "第 i 维与第 i + D/2 维配对（一些库就是这样做的）",
         ),
         "hint": a_text(
             "Write down which two numbers of x are turned together. This task turns neighbours.",
@@ -122,8 +122,8 @@ What went wrong
    expected  [-1.143, 1.922, 2.811, 4.135, 4.987, 6.011]
    got       [-2.826, 1.766, 2.987, 3.003, 5.087, 6.006]
    The first difference is at [0]: expected -1.143, got -2.826.
-   Your numbers are exactly those of a known mix-up: dimension i paired with i
-   + D/2, as some libraries do it. The angles are right.
+   Your numbers are exactly those of a known mix-up: "Dimension i is paired
+   with i + D/2, as some libraries do it".
    hint      Write down which two numbers of x are turned together. This task
              turns neighbours.
 
@@ -156,8 +156,8 @@ hw4  旋转位置编码                             hw4.ipynb，今天 14:03 保
    应为   [-1.143, 1.922, 2.811, 4.135, 4.987, 6.011]
    实为   [-2.826, 1.766, 2.987, 3.003, 5.087, 6.006]
    第一处不同在 [0]：应为 -1.143，实为 -2.826。
-   你的结果与一种常见的错误写法完全一致：第 i 维与第 i + D/2 维配对（一些库就
-   是这样做的）。角度本身没有错。
+   你的结果与一种常见的错误写法完全一致：“第 i 维与第 i + D/2 维配对（一些库就
+   是这样做的）”。
    提示   写下 x 中哪两个数一起旋转。这道题旋转的是相邻的两个数。
 
 这是在你自己电脑上的检查，不是正式成绩。课程还会运行隐藏测试（要求相同，输入不

@@ -219,7 +219,9 @@ def _block(args: Mapping[str, Any], shown: "Shown", style: "Style") -> list[str]
 def _diagnosed(diagnoses: Sequence[Row], style: "Style") -> list[str]:
     rows: list[str] = []
     for each in diagnoses:
-        title = style.say("diagnosis", title=each["title"][style.language])
+        # A near miss is seen in the numbers themselves, not in a gallery.
+        lead = "diagnosis_near" if each["id"].startswith("near.") else "diagnosis"
+        title = style.say(lead, title=each["title"][style.language])
         rows += wrap(title, first="   ", width=style.width)
         if each["hint"] is not None:
             hint = each["hint"][style.language]

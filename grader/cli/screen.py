@@ -161,10 +161,11 @@ def _step(reports: Sequence[Report], style: Style) -> tuple[str, dict[str, str]]
     problem = losses.first_to_mend(reports)
     if problem is not None:
         return "next_mend", {"place": places.place(problem, style)}
+    if all(losses.is_unread(report) for report in reports):
+        return "next_readable", {}
     lost = [row for report in reports for row in losses.lost(report)]
     if not lost:
-        unreadable = any(report["status"] == "unreadable" for report in reports)
-        return ("next_readable" if unreadable else "next_done"), {}
+        return "next_done", {}
     args = lost[0]["message"]["args"] if lost[0]["message"] else {}
     if args.get("functions"):
         return "next_write", {"function": style.listed(args["functions"])}
