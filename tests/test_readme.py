@@ -226,3 +226,13 @@ def fill_in(file: Path, body: str) -> None:
             tail = old[old.rindex("    return ") :]
             cell["source"] = (head + closing + inner + tail).splitlines(keepends=True)
     file.write_text(json.dumps(notebook), "utf-8")
+
+
+def test_the_numbers_of_the_galleries_are_those_of_the_files() -> None:
+    styles = list((ROOT / "assignments").glob("*/gallery/accepted/*.py"))
+    mistakes = list((ROOT / "assignments").glob("*/gallery/misconceptions/*.py"))
+
+    told = (ROOT / "README.md").read_text("utf-8")
+
+    assert f"right answers in {len(styles)} styles" in told
+    assert f"{len(mistakes)} known mistakes" in told
