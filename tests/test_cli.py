@@ -359,7 +359,7 @@ def test_validate_names_place_expectation_and_finding(tmp_path: Path) -> None:
     result = grade("validate", "a.json", cwd=tmp_path)
 
     assert out(result).startswith(
-        "a.json: not a valid report\n  $: the key 'report_id' is missing\n"
+        'a.json: not a valid report\n  $: the key "report_id" is missing\n'
     )
     assert result.returncode == 1
 

@@ -103,7 +103,7 @@ def test_a_fresh_assignment_pays_what_is_right_and_names_what_is_wrong(course: P
         "reference.py": "10 of 10",
         "template.py": "  not done    0 of 10",
         "gallery/accepted/loop.py": "10 of 10",
-        "gallery/misconceptions/weights_along_the_vector.py": "known mix-up: The weights run along",
+        "gallery/misconceptions/weights_along_the_vector.py": 'mix-up: "The weights run along',
     }
 
     result = grade(

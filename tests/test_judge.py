@@ -160,7 +160,14 @@ DEADLY = {
         "timeout",
     ),
     "hoarding": ("kept = b'x' * (1 << 29); import time; time.sleep(5)", "memory"),
-    "forging": ("import os; os.write(3, b'{}' * 100); import time; time.sleep(9)", "garbled"),
+    "forging": (
+        "import os, contextlib, time\n"
+        "        for descriptor in range(3, 64):\n"
+        "            with contextlib.suppress(OSError):\n"
+        "                os.write(descriptor, b'{}' * 100)\n"
+        "        time.sleep(9)",
+        "garbled",
+    ),
     "raising": ("raise SystemExit(0)", "raised"),
 }
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from grader.assignment import load
 from grader.cli import terminal
 from grader.cli.layout import wrap
 from grader.cli.root import Command, Desk, desk, shared_options
@@ -44,6 +45,8 @@ def _run(ctx: click.Context, id_: str, from_: str | None) -> None:
         lines = [here.say("cli.new.made", folder=_typed(made))]
     else:
         source = folders.source(from_, parent, checkout)
+        # What is wrong with the original is said before PyTorch starts.
+        load(source.folder)
         if source.id != id_:
             terminal.say(here.say("cli.starting"))
         made = making.copied(id_, parent, source)
