@@ -12,6 +12,7 @@ workers.
 
 import contextlib
 import os
+import re
 import sys
 import tempfile
 import tomllib
@@ -39,6 +40,12 @@ from grader.suite.outcomes import Reasons, worst
 from grader.suite.student import Student
 from grader.texts import catalog
 
+# Signs that a call may depend on earlier ones: names that outlive a call, caches, objects. Only
+# such a submission is worth a second worker when no mistake is recognised in the first.
+_REMEMBERS = re.compile(
+    r"\b(?:global|nonlocal|class)\b|cache|^\w+(?:\s*:[^=\n]+)?\s*=(?!=)|\w\.\w+\s*=(?!=)|=\s*[\[{]",
+    re.MULTILINE,
+)
 # Parts of pytest that a judge has no use for; each costs time, or looks around on the disk.
 _OFF = (
     "cacheprovider",
@@ -258,7 +265,9 @@ class Driver:
             run.numbers = {id: diagnosis.numbers_json(each) for id, each in numbers.items()}
         elif self.knowledge is not None:
             run.diagnoses = diagnosis.diagnose(numbers, self.knowledge)
-            if not run.diagnoses:
+            if not run.diagnoses and any(
+                _REMEMBERS.search(each.text) for each in order.source.units
+            ):
                 # What a submission remembers of the tests' calls hides whose numbers these are.
                 run.session.close()
                 numbers = probes.run(self.assignment, run.session, order.changes)

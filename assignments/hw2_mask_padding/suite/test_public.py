@@ -34,23 +34,37 @@ def is_right(value, want):
     return isinstance(value, torch.Tensor) and close(value, want, atol=0.0)
 
 
+@pytest.fixture(scope="module")
+def known():
+    """What these tests found out about the submission; it lives as long as they do."""
+    return {}
+
+
 @pytest.fixture
-def student(student, shown, request):
+def student(student, shown, request, known):
     """The submission; one that works with a single type of mask pays for that under `types`.
 
     Everywhere else it gets its masks in the type that it can handle.
     """
     if request.node.get_closest_marker("criterion").args[0] == "types":
         return student
+    if "mask_type" not in known:
+        known["mask_type"] = working_type(student, shown["try_a_type"])
+    mask_type = known["mask_type"]
+    return student if mask_type is None else OneMaskType(student, mask_type)
+
+
+def working_type(student, want):
+    """The first type of mask that the submission handles, or None."""
     embeddings = torch.arange(1.0, 13.0).reshape(2, 3, 2) / 2
     mask = torch.tensor([[1, 1, 0], [1, 0, 0]])
     for mask_type in MASK_TYPES:
         seen = student.observe("mask_padding", embeddings, mask.to(mask_type))
         if isinstance(seen, Died):
-            break  # asking again would only spend the submission's time
-        if isinstance(seen, Returned) and is_right(seen.value, shown["try_a_type"]):
-            return OneMaskType(student, mask_type)
-    return student
+            return None  # asking again would only spend the submission's time
+        if isinstance(seen, Returned) and is_right(seen.value, want):
+            return mask_type
+    return None
 
 
 @pytest.mark.criterion("padding")
