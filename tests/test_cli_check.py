@@ -190,8 +190,11 @@ def test_json_takes_exactly_one_report(tmp_path: Path) -> None:
     assert not (tmp_path / "all.json").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
-def test_ctrl_c_ends_with_130_one_line_and_nothing_left_behind(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals for one process")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_check_says_one_line_and_leaves_nothing_behind(
+    number: signal.Signals, code: int, tmp_path: Path
+) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     (tmp_path / "hw1.py").write_text(RIGHT + "while True: pass\n", encoding="utf-8")
@@ -205,11 +208,11 @@ def test_ctrl_c_ends_with_130_one_line_and_nothing_left_behind(tmp_path: Path) -
     assert process.stderr is not None
     announced = process.stderr.readline()
 
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     printed, complaint = process.communicate()
 
     assert announced.startswith(b"Starting PyTorch")
-    assert (process.returncode, printed) == (130, b"")
+    assert (process.returncode, printed) == (code, b"")
     assert complaint.strip() == b"Stopped. Nothing was graded after this point."
     assert list(scratch.iterdir()) == []
 

@@ -1,6 +1,7 @@
 """Runs `grade` and turns whatever ends it into an exit code and a calm sentence."""
 
 import os
+import signal
 import warnings
 from collections.abc import Sequence
 from typing import Final
@@ -16,6 +17,11 @@ from grader.texts import catalog
 USAGE: Final = 2
 GRADER_FAILED: Final = 3
 INTERRUPTED: Final = 130
+TERMINATED: Final = 143
+
+
+class _Terminated(BaseException):
+    """Somebody asked this process to end; what it has begun is cleaned up on the way out."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -25,6 +31,7 @@ def run(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     if not debug:
         warnings.simplefilter("ignore")
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         return _carried_out(arguments, spoken)
     except click.UsageError as error:
@@ -36,9 +43,16 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         terminal.say(catalog.say(spoken, "cli.interrupted"))
         return INTERRUPTED
+    except _Terminated:
+        terminal.say(catalog.say(spoken, "cli.interrupted"))
+        return TERMINATED
     except Exception as error:  # noqa: BLE001 - the one place for what nobody expected
         _explain(error, spoken, debug=debug)
         return GRADER_FAILED
+
+
+def _terminate(_number: int, _frame: object) -> None:
+    raise _Terminated
 
 
 def _carried_out(arguments: Sequence[str], spoken: Language) -> int:
