@@ -2,10 +2,15 @@
 
 import json
 import secrets
+from collections import Counter
 from pathlib import Path
 
 from grader.errors import UsageProblem
 from grader.model import Json
+
+# Reports and run records need 10 levels. What reads them afterwards recurses, too, and some
+# hundreds of levels more would end in its RecursionError instead of a sentence about the file.
+_MOST_LEVELS = 100
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -60,7 +65,22 @@ def read_json(path: Path) -> Json:
         raise UsageProblem(f"{path}: not JSON that can be read: nested too deeply") from error
     except ValueError as error:
         raise UsageProblem(f"{path}: not JSON: {error}") from error
+    if _levels_exceed(parsed, _MOST_LEVELS):
+        raise UsageProblem(f"{path}: not JSON that can be read: nested too deeply")
     return parsed
+
+
+def _levels_exceed(parsed: Json, most: int) -> bool:
+    """Whether lists and objects are nested deeper than `most` (without recursion)."""
+    level: list[Json] = [parsed]
+    for _ in range(most + 1):
+        nested = [each for each in level if isinstance(each, dict | list)]
+        if not nested:
+            return False
+        level = []
+        for each in nested:
+            level += each.values() if isinstance(each, dict) else each
+    return True
 
 
 def _refuse(constant: str) -> Json:
@@ -70,7 +90,6 @@ def _refuse(constant: str) -> Json:
 def _once(pairs: list[tuple[str, Json]]) -> Json:
     table = dict(pairs)
     if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise ValueError(f"the key {json.dumps(twice)} stands twice in one object")
     return table

@@ -26,11 +26,11 @@ from builders import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import report, rubric
+from grader import files, report, rubric
 from grader.assignment import Assignment
 from grader.claims import clean
 from grader.errors import GraderError, UsageProblem
-from grader.model import Place, Text
+from grader.model import Json, Place, Text
 from grader.report import Output
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes, umask and words")
@@ -584,6 +584,50 @@ def test_what_is_not_json_is_refused_with_file_and_place(
         report.read(path)
 
     assert str(caught.value) == f"{path}{problem}"
+
+
+@pytest.mark.parametrize("levels", [101, 500, 985, 992, 994])
+@pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"a": ', "}")])
+def test_json_that_later_readers_could_not_follow_is_refused_at_once(
+    tmp_path: Path, levels: int, opened: str, closed: str
+) -> None:
+    path = tmp_path / "hw4.json"
+    path.write_text(opened * levels + "1" + closed * levels, "ascii")
+
+    with pytest.raises(UsageProblem, match="nested too deeply"):
+        report.read(path)
+
+
+def test_a_hundred_levels_of_json_can_be_read_and_are_no_report(tmp_path: Path) -> None:
+    path = tmp_path / "hw4.json"
+    path.write_text("[" * 100 + "]" * 100, "ascii")
+
+    wrong = report.validate(report.read(path))
+
+    assert [each.partition(", got")[0] for each in wrong] == ["$: expected object"]
+
+
+class Key(str):
+    """A text that counts how often it is compared."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Key.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_key_that_stands_twice_among_many_is_found_by_one_look_at_each() -> None:
+    pairs: list[tuple[str, Json]] = [(Key(number), None) for number in range(3000)]
+    pairs.append((Key(2999), None))
+    Key.compared = 0
+
+    with pytest.raises(ValueError, match='the key "2999" stands twice'):
+        files._once(pairs)
+
+    assert Key.compared < 100
 
 
 def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
