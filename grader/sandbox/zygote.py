@@ -306,13 +306,20 @@ def _kill_all(group: int) -> None:
         if group:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGKILL)
-        for pid in descendants(os.getpid()):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
         try:
-            os.waitpid(-1, 0)
+            # Without a child there is no descendant, and no reason to search all of /proc.
+            ended, _ = os.waitpid(-1, os.WNOHANG)
+            if ended == 0:
+                _kill_descendants()
+                os.waitpid(-1, 0)
         except ChildProcessError:
             return
+
+
+def _kill_descendants() -> None:
+    for pid in descendants(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def descendants(pid: int) -> list[int]:
