@@ -393,6 +393,20 @@ def test_after_three_deaths_no_more_is_asked(open_session: OpenSession) -> None:
     assert caught.value.reason == "deaths"
 
 
+def test_one_that_sleeps_in_every_call_uses_up_its_total(
+    open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = open_session("import time\ndef nap():\n    time.sleep(0.2)\n    return 7", total_s=0.1)
+    opened.load()
+    monkeypatch.setattr(session, "WALL_LEAST_S", 0.5)
+
+    with pytest.raises(Spent) as caught:
+        for _ in range(40):
+            opened.call("nap")
+
+    assert caught.value.reason == "total"
+
+
 def test_when_the_total_is_used_up_no_more_is_asked(open_session: OpenSession) -> None:
     opened = open_session(DEADLY, call_s=0.3, total_s=0.5)
     opened.call("loop")

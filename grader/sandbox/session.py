@@ -4,7 +4,7 @@ Theory of operation. The judge asks, the worker answers, strictly in turn. Befor
 channel must be silent, the answer must carry the request's random id, announce no more bytes than
 a right answer could have, follow the grammar of `wire`, and be followed by silence; anything else
 is `garbled`. One absolute deadline covers an exchange: CPU seconds of the worker, measured from
-outside, and a wall clock as backstop. When a worker dies its parent says why; a replacement loads
+outside, and a wall clock as backstop, for one exchange and for all of a submission together. When a worker dies its parent says why; a replacement loads
 the source again, without the unit that killed the last one, and the remaining calls go on.
 """
 
@@ -93,6 +93,7 @@ class Session:
     _generation: int = 0
     _deaths: int = 0
     _spent_cpu_s: float = 0.0
+    _waited_s: float = 0.0
     _peak_mib: int = 0
     _skipped: set[int] = field(default_factory=set)
     _attempted: set[int] = field(default_factory=set)
@@ -205,8 +206,12 @@ class Session:
     def _check_budget(self) -> None:
         if self._deaths >= MOST_DEATHS:
             raise Spent("deaths")
-        if self._spent_cpu_s >= self.limits.total_s:
+        if self._spent_cpu_s >= self.limits.total_s or self._wall_left_s() <= 0:
             raise Spent("total")
+
+    def _wall_left_s(self) -> float:
+        """For all exchanges that are still to come: one that sleeps in each call must end, too."""
+        return max(WALL_LEAST_S, WALL_FACTOR * self.limits.total_s) - self._waited_s
 
     def _start(self) -> None:
         link = self.bench.start(self.limits, self.output)
@@ -291,7 +296,7 @@ class Session:
         self.load()
         used = self._live.link.cpu_s() - self._live.cpu_before if self._live else 0.0
         left = self.limits.total_s - self._spent_cpu_s - used
-        if left <= 0:
+        if left <= 0 or self._wall_left_s() <= 0:
             raise Spent("total")
         return self._exchange(request, limit_s=min(self.limits.call_s, left), allowance=allowance)
 
@@ -304,7 +309,10 @@ class Session:
             raise GraderError("no worker to ask")
         call_id = secrets.token_hex(8)
         frame = wire.pack({"id": call_id, "limit": allowance, **request})
-        clock = _Clock(live.link, limit_s)
+        # What a worker needs to start is not the student's time.
+        counted = request["do"] != "hello"
+        most_s = self._wall_left_s() if counted else HELLO_S
+        clock = _Clock(live.link, limit_s, most_s)
         try:
             reply = _reply(live.link, frame, clock, allowance)
             live.link.drain()
@@ -316,6 +324,8 @@ class Session:
             return self._died("garbled", "closed its channel")
         except _Overtime:
             return self._died("timeout", "")
+        finally:
+            self._waited_s += clock.waited_s() if counted else 0.0
 
     def _died(self, cause: DeathCause, detail: str) -> Died:
         death = self._bury(cause)
@@ -339,11 +349,17 @@ class _Overtime(Exception):
 class _Clock:
     """One absolute deadline, in CPU seconds of the worker and in wall seconds."""
 
-    def __init__(self, link: Link, limit_s: float) -> None:
+    def __init__(self, link: Link, limit_s: float, most_wall_s: float) -> None:
         self.link = link
         self.limit_s = limit_s
         self.cpu_at_start = link.cpu_s()
-        self.wall_deadline = time.monotonic() + max(WALL_LEAST_S, WALL_FACTOR * limit_s)
+        self.began = time.monotonic()
+        backstop_s = max(WALL_LEAST_S, WALL_FACTOR * limit_s)
+        self.wall_deadline = self.began + min(backstop_s, most_wall_s)
+
+    def waited_s(self) -> float:
+        """Wall seconds since the exchange began."""
+        return time.monotonic() - self.began
 
     def tick(self) -> float:
         """Seconds to wait at most before looking at the clock again.
