@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,24 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "＝", "＋", "－
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One criterion of one report; `earned` is None where nobody decided."""
+
+    id: str
+    en: str
+    zh: str
+    points: int
+    earned: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """What the tables need of one report.
 
     Args:
         status: graded, unreadable, grader_failed, or pending (some points are undecided here).
         score: None unless every point is decided.
+        title: of the assignment, in English and in Chinese.
     """
 
     student: str
@@ -27,6 +40,8 @@ class Row:
     score: int | None
     max_score: int
     official: bool
+    title: tuple[str, str] = ("", "")
+    marks: tuple[Mark, ...] = ()
 
 
 def row(staff: Mapping[str, Any]) -> Row:
@@ -41,7 +56,25 @@ def row(staff: Mapping[str, Any]) -> Row:
         score=staff["score"] if status in ("graded", "unreadable") else None,
         max_score=staff["max_score"],
         official=staff["official"],
+        title=_title(staff["assignment"]),
+        marks=tuple(_mark(each) for each in staff["criteria"]),
     )
+
+
+def _mark(criterion: Mapping[str, Any]) -> Mark:
+    en, zh = _title(criterion)
+    return Mark(
+        id=sys.intern(criterion["id"]),
+        en=en,
+        zh=zh,
+        points=criterion["points"],
+        earned=criterion["earned"],
+    )
+
+
+def _title(part: Mapping[str, Any]) -> tuple[str, str]:
+    # Every row of a class names the same few titles: they are kept once.
+    return sys.intern(part["title"]["en"]), sys.intern(part["title"]["zh"])
 
 
 def scores_csv(run: Mapping[str, Any], rows: Iterable[Row]) -> bytes:
@@ -130,9 +163,31 @@ def _counts(
     statuses["grader_failed"] += wanted - len(mine)
     names = ("graded", "unreadable", "grader_failed", "pending")
     scores = Counter(each.score for each in mine if each.score is not None)
+    titles = next((each.title for each in mine), None)
     return {
+        "title": {"en": titles[0], "zh": titles[1]} if titles else None,
         **{name: statuses[name] for name in names},
         "missing": sum(each["assignment"] == id_ for each in run["absent"]),
         "max_score": assignment["max_score"],
         "scores": {str(score): scores[score] for score in sorted(scores)},
+        "criteria": _earned(mine),
     }
+
+
+def _earned(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """How many earned each criterion, of those where it was decided; in the rubric's order."""
+    by_id: dict[str, list[Mark]] = {}
+    for mark in (each for row in rows for each in row.marks):
+        by_id.setdefault(mark.id, []).append(mark)
+    found = []
+    for id_, marks in by_id.items():
+        decided = [each for each in marks if each.earned is not None]
+        line = {
+            "id": id_,
+            "title": {"en": marks[0].en, "zh": marks[0].zh},
+            "points": marks[0].points,
+            "earned": sum(each.earned == each.points for each in decided),
+            "decided": len(decided),
+        }
+        found.append(line)
+    return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.assignment import Assignment
-from grader.cli import arguments, batch_screen, progress, terminal
+from grader.cli import arguments, batch_screen, digests, progress, terminal
 from grader.cli.listing import available, named
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.errors import UsageProblem
@@ -70,6 +70,7 @@ def command(language: Language) -> click.Command:
             option("--sandbox", "sandbox", type=levels, default="auto"),
             option("--allow-reduced", "allow_reduced", is_flag=True),
             option("--fresh", "fresh", is_flag=True),
+            digests.option(language, "batch"),
             *shared_options(language),
         ],
         help=catalog.say(language, "cli.batch.help"),
@@ -184,9 +185,8 @@ def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
         with progress.shown(here) as tell:
             finished = batch.carry_out(todo, engine, tell)
     terminal.show(batch_screen.screen(shown, todo, finished, here))
-    if finished.failed:
-        return _FAILED
-    return _UNATTRIBUTED if shown.left else 0
+    graded = _FAILED if finished.failed else _UNATTRIBUTED if shown.left else 0
+    return max(graded, digests.add(opened.folder, asked.options["summary"], here))
 
 
 def _planned(

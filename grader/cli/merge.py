@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli import terminal
+from grader.cli import digests, terminal
 from grader.cli.layout import wrap
 from grader.cli.root import Command, desk, shared_options
 from grader.model import Language
@@ -26,6 +26,7 @@ def command(language: Language) -> click.Command:
                 type=click.Path(file_okay=False),
                 help=catalog.say(language, "cli.merge.out"),
             ),
+            digests.option(language, "merge"),
             *shared_options(language),
         ],
         help=catalog.say(language, "cli.merge.help"),
@@ -33,7 +34,7 @@ def command(language: Language) -> click.Command:
 
 
 @click.pass_context
-def _run(ctx: click.Context, /, folders: Sequence[str], out: str) -> int:
+def _run(ctx: click.Context, /, folders: Sequence[str], out: str, summary: str | None) -> int:
     from grader.bulk import merge, store
 
     here = desk(ctx)
@@ -45,4 +46,4 @@ def _run(ctx: click.Context, /, folders: Sequence[str], out: str) -> int:
             terminal.say(here.say("cli.batch.no_room", file=str(error)))
             return 3
     terminal.show(wrap(here.say("cli.merge.merged", count=len(parts), number=number, folder=out)))
-    return 0
+    return digests.add(Path(out), summary, here)
