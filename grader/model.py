@@ -75,6 +75,7 @@ class Submission:
     student: str | None = None
     attempt: int = 1
     submitted_at: str | None = None
+    late: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,6 +187,7 @@ def _submission(submission: Submission) -> dict[str, Json]:
         "kind": submission.kind,
         "sha256": submission.sha256,
         "submitted_at": submission.submitted_at,
+        "late": submission.late,
     }
 
 

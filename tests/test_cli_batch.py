@@ -129,6 +129,7 @@ def test_everybody_gets_two_reports_and_a_row_in_the_table(graded: Path) -> None
         "kind": "module",
         "sha256": found["feedback/%6Eul/hw1.json"]["submission"]["sha256"],
         "submitted_at": None,
+        "late": False,
     }
     assert found["reports/empty/hw1.json"]["status"] == "unreadable"
 
@@ -438,6 +439,7 @@ def test_the_zip_of_several_exports_is_graded(tmp_path: Path) -> None:
     assert planned["ada"]["submitted_at"] == "2026-02-27T15:58:23Z"
     report = json.loads((tmp_path / "out/reports/ada/hw1.json").read_bytes())
     assert report["submission"]["submitted_at"] == "2026-02-27T15:58:23Z"
+    assert report["submission"]["late"] is False
     assert not (tmp_path.parent / "escape_hw1.py").exists()
 
 

@@ -72,7 +72,7 @@ def test_a_report_has_the_keys_of_the_contract_in_their_order(hw4: Assignment) -
         " max_score criteria tests diagnoses problems output run"
     )
     assert keys(made["assignment"]) == "id title version digest"
-    assert keys(made["submission"]) == "student attempt file kind sha256 submitted_at"
+    assert keys(made["submission"]) == "student attempt file kind sha256 submitted_at late"
     assert keys(made["criteria"][0]) == "id title points earned verdict needs message"
     assert keys(made["tests"][0]) == "id criterion visibility verdict cause message detail"
     assert keys(made["diagnoses"][0]) == "id title hint"

@@ -180,6 +180,7 @@ def named(report: Mapping[str, Any], job: Job, seed: int) -> dict[str, Any]:
             "attempt": job.attempt,
             "file": handed_in.file,
             "submitted_at": job.submitted_at,
+            "late": job.late,
         },
     }
 
