@@ -30,19 +30,19 @@ class Rng:
         dtype: torch.dtype = torch.float32,
     ) -> torch.Tensor:
         """A tensor of dyadic numbers k/1024 in [low, high], none of them 0."""
-        return (
-            torch.tensor(
-                [self._number(low, high) for _ in range(math.prod(shape))], dtype=torch.float64
-            )
-            .to(dtype)
-            .reshape(shape)
-        )
+        numbers = torch.tensor(self._numbers(math.prod(shape), low, high), dtype=torch.float64)
+        return numbers.to(dtype).reshape(shape)
 
-    def _number(self, low: float, high: float) -> float:
+    def _numbers(self, count: int, low: float, high: float) -> list[float]:
+        # As `integer` draws them, spelled out: thousands of numbers are drawn for a submission.
+        draw = self._random.random
         first, last = math.ceil(low * 1024), math.floor(high * 1024)
-        while (k := self.integer(first, last)) == 0:
-            pass
-        return k / 1024
+        span = last - first + 1
+        numbers: list[float] = []
+        while len(numbers) < count:
+            if k := first + int(draw() * span):
+                numbers.append(k / 1024)
+        return numbers
 
     def integer(self, low: int, high: int) -> int:
         """An integer in [low, high]."""
