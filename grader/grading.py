@@ -11,7 +11,6 @@ nowhere else.
 
 import contextlib
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -21,16 +20,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from grader import report, rubric, submission
+from grader import judged, ordering, submission
 from grader.assignment import Assignment
 from grader.errors import GraderError
-from grader.model import Audience, Change, Json, Outcome, Planned, Problem, Reading, Scored
-from grader.reading import attribution
+from grader.judged import Judged, Views
+from grader.model import Audience, Change, Json, Outcome, Planned, Reading
 from grader.sandbox import launch, scratch
 from grader.suite import messages
 from grader.suite.messages import Broken, Order, Verdicts
@@ -40,6 +38,9 @@ SandboxChoice = Literal["auto", "full", "portable"]
 # hang, generous because a first `import torch` can take a minute.
 PATIENCE_S, PATIENCE_FACTOR = 180.0, 20.0
 END_S = 10.0
+# In bulk: small enough that little is judged again after a death, large enough that a fork is
+# hardly felt.
+PER_FORK = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,8 @@ class Settings:
     Args:
         environment: what the judge's processes find in theirs beyond the usual, to choose how
             torch computes.
+        per_fork: how many submissions a fork of the judge takes where it can fork; 0: it judges
+            all of them itself, and does not try the suite on the reference first.
     """
 
     seed: int = 0
@@ -56,14 +59,7 @@ class Settings:
     time_factor: float = 3.0
     audience: Audience = "student"
     environment: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Views:
-    """The two reports on one judging."""
-
-    staff: dict[str, Any]
-    student: dict[str, Any]
+    per_fork: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -137,10 +133,7 @@ class Judge:
         order = None
         if reading.source is not None:
             order = _order(reading, assignment, self.settings)
-        judged = self._judged(order, reading, assignment, self.settings)
-        staff, student = judged.view("staff"), judged.view("student")
-        staff["official"] = student["official"] = _is_official(staff, assignment, demanded)
-        return Views(staff=staff, student=student)
+        return self._judged(order, reading, assignment, self.settings).both_views(demanded)
 
     def _judged(
         self,
@@ -148,17 +141,17 @@ class Judge:
         reading: Reading,
         assignment: Assignment,
         settings: Settings,
-    ) -> "_Judged":
+    ) -> Judged:
         started, began = datetime.now(UTC), time.monotonic()
-        problems = (*reading.problems, *_missing(reading, assignment))
+        problems = (*reading.problems, *ordering.missing(reading, assignment))
         verdicts = None if order is None else self._verdicts(order, assignment)
         if isinstance(verdicts, Broken):
             self.broken.append(verdicts)
-        return _Judged(
+        return Judged(
             reading=reading,
             assignment=assignment,
             verdicts=verdicts,
-            run=_run(started, time.monotonic() - began, settings.seed, verdicts),
+            run=judged.run(started, time.monotonic() - began, settings.seed, verdicts),
             problems=problems,
         )
 
@@ -195,7 +188,7 @@ class Judge:
             (self._folder / name).mkdir(mode=0o700)
         program = (
             "from grader.suite.begin import main;"
-            f" main({str(self._folder)!r}, {self.settings.sandbox!r})"
+            f" main({str(self._folder)!r}, {self.settings.sandbox!r}, {self.settings.per_fork})"
         )
         with (self._folder / "stderr").open("wb") as stderr:
             self._process = subprocess.Popen(
@@ -300,147 +293,4 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _order(reading: Reading, assignment: Assignment, settings: Settings) -> Order:
-    if reading.source is None:
-        raise GraderError("nothing to run")
-    names = [entry.name for entry in assignment.entry_points]
-    idle = {*_blank(reading, assignment), *_undefined(reading, assignment)}
-    return Order(
-        folder=str(assignment.folder),
-        source=reading.source,
-        limits=assignment.limits.stretched(settings.time_factor),
-        seed=settings.seed,
-        places={name: reading.definitions[name].place for name in names if name not in idle},
-        skipped=tuple(
-            each.id for each in assignment.criteria if not idle.isdisjoint(each.entry_points)
-        ),
-        diagnose=assignment.hints,
-    )
-
-
-def _blank(reading: Reading, assignment: Assignment) -> tuple[str, ...]:
-    """The entry points that still hold their placeholder."""
-    definitions = (reading.definitions.get(each.name) for each in assignment.entry_points)
-    return tuple(each.name for each in definitions if each is not None and each.blank is not None)
-
-
-def _undefined(reading: Reading, assignment: Assignment) -> tuple[str, ...]:
-    names = (entry.name for entry in assignment.entry_points)
-    return tuple(name for name in names if name not in reading.definitions)
-
-
-def _missing(reading: Reading, assignment: Assignment) -> tuple[Problem, ...]:
-    """What the student should know about functions that are not there."""
-    if reading.unreadable:
-        return ()
-    candidate = attribution.Candidate(
-        id=assignment.id,
-        entry_points=tuple(entry.name for entry in assignment.entry_points),
-        variables=assignment.variables,
-    )
-    filled = attribution.filled_variables(reading, candidate)
-    if filled is not None:
-        return (filled,)
-    if reading.source is None:
-        return ()
-    unfinished = (
-        attribution.not_done(reading.definitions[name]) for name in _blank(reading, assignment)
-    )
-    return (
-        *(attribution.missing(name, reading) for name in _undefined(reading, assignment)),
-        *(problem for problem in unfinished if problem is not None),
-    )
-
-
-def _run(started: datetime, duration_s: float, seed: int, verdicts: object) -> report.Run:
-    known = verdicts if isinstance(verdicts, Verdicts) else Verdicts()
-    # Without a test that could be run no worker was started: nothing was locked into anything.
-    ran = bool(known.outcomes)
-    return report.Run(
-        started_at=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        duration_s=round(duration_s, 3),
-        seed=seed,
-        grader_version=metadata.version("torchgrade"),
-        python=platform.python_version(),
-        platform=f"{platform.system()} {platform.machine()}",
-        torch=known.torch or None,
-        cpu_capability=known.cpu_capability or None,
-        level=known.level if ran else None,
-        layers=known.layers if ran else (),
-        usage=known.usage,
-        output_tail=known.output_tail,
-        dropped_bytes=known.dropped_bytes,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
-    """One judging, from which a report can be cut for each audience."""
-
-    reading: Reading
-    assignment: Assignment
-    verdicts: Verdicts | Broken | None
-    run: report.Run
-    problems: tuple[Problem, ...]
-
-    def view(self, audience: Audience) -> dict[str, Any]:
-        return _report(
-            self.reading, self.assignment, self.verdicts, self.run, self.problems, audience
-        )
-
-
-def _is_official(staff: Mapping[str, Any], assignment: Assignment, demanded: str) -> bool:
-    """Whether the complete suite decided, and what was run was locked in as demanded."""
-    return (
-        assignment.edition == "staff"
-        and staff["status"] != "grader_failed"
-        and staff["run"]["sandbox"]["level"] in (None, demanded)
-        and all(each["verdict"] != "pending" for each in staff["criteria"])
-    )
-
-
-def _report(
-    reading: Reading,
-    assignment: Assignment,
-    verdicts: Verdicts | Broken | None,
-    run: report.Run,
-    problems: tuple[Problem, ...],
-    audience: Audience,
-) -> dict[str, Any]:
-    if isinstance(verdicts, Verdicts):
-        return report.build(
-            assignment=assignment,
-            reading=reading,
-            scored=_scored(reading, assignment, verdicts),
-            outcomes=rubric.complete(verdicts.outcomes, verdicts.planned),
-            run=run,
-            audience=audience,
-            diagnoses=verdicts.diagnoses,
-            problems=(*problems, *verdicts.problems),
-            output=report.Output(
-                text=verdicts.output,
-                truncated=verdicts.dropped_bytes > 0 or verdicts.output_tail != "",
-                before_hidden=verdicts.before_hidden,
-            ),
-        )
-    broken = isinstance(verdicts, Broken)
-    status: report.Status = "grader_failed" if broken else "graded"
-    return report.build(
-        assignment=assignment,
-        reading=reading,
-        scored=() if broken else rubric.nothing_to_test(assignment.criteria),
-        outcomes=(),
-        run=run,
-        audience=audience,
-        problems=problems,
-        status="unreadable" if reading.unreadable else status,
-    )
-
-
-def _scored(reading: Reading, assignment: Assignment, verdicts: Verdicts) -> tuple[Scored, ...]:
-    return rubric.score(
-        assignment.criteria,
-        verdicts.outcomes,
-        verdicts.planned,
-        blank=_blank(reading, assignment),
-        missing=_undefined(reading, assignment),
-    )
+    return ordering.order(reading, assignment, seed=settings.seed, time_factor=settings.time_factor)

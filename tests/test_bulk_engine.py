@@ -17,7 +17,7 @@ from grader.bulk.archives import Locator
 from grader.bulk.batch import Batch, Progress, Reduced
 from grader.bulk.engine import Lost, Result
 from grader.bulk.plan import Job, Person, Plan
-from grader.grading import Views
+from grader.judged import Views
 from grader.model import Reading
 from grader.suite.messages import Broken
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from grader import submission
 from grader.assignment import Assignment
 from grader.bulk.plan import Job
-from grader.grading import Judge, Settings, Views
+from grader.grading import Judge, Settings
+from grader.judged import Views
 from grader.model import Submission
 
 

@@ -176,7 +176,10 @@ def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
             raise _usage("nothing", folder=str(asked.source))
         engine = Local(
             settings=grading.Settings(
-                seed=todo.under.seed, sandbox=asked.options["sandbox"], time_factor=1.0
+                seed=todo.under.seed,
+                sandbox=asked.options["sandbox"],
+                time_factor=1.0,
+                per_fork=grading.PER_FORK,
             ),
             assignments=todo.assignments,
             jobs=min(asked.jobs, max(1, len(todo.plan.jobs))),

@@ -11,12 +11,13 @@ from grader.sandbox import forked, portable, scratch
 from grader.sandbox.link import Bench
 
 
-def main(folder: str, sandbox: str) -> None:
+def main(folder: str, sandbox: str, per_fork: int) -> None:
     """Judge the orders on stdin until it closes.
 
     Args:
         folder: empty and private; workers get a folder below it.
         sandbox: `auto`, `full` or `portable`.
+        per_fork: how many submissions a fork of the judge takes; 0: it does not fork.
     """
     orders, answers = os.dup(0), os.dup(1)
     _hide()
@@ -30,13 +31,13 @@ def main(folder: str, sandbox: str) -> None:
 
     def opened() -> Bench:
         private = tempfile.mkdtemp(dir=Path(folder) / "bench")
-        return open_bench(sandbox, Path(private), orders, abandoned)
+        return open_bench(sandbox, Path(private), orders, abandoned, alone=True)
 
     bench = opened()
     # Only now: this imports torch and pytest, while the bench does the same.
-    from grader.suite import judge
+    from grader.suite import benches, judge
 
-    judge.serve(bench, opened, orders, answers)
+    judge.serve(benches.Benches(bench, opened), orders, answers, per_fork=per_fork)
     # Whoever asked may have been killed between two orders: nobody else would remove it then.
     _remove(Path(folder))
     # Taking torch down in an orderly way takes longer than judging a submission.
@@ -44,12 +45,17 @@ def main(folder: str, sandbox: str) -> None:
 
 
 def open_bench(
-    sandbox: str, folder: Path, lifeline: int, on_abandoned: Callable[[], None]
+    sandbox: str,
+    folder: Path,
+    lifeline: int,
+    on_abandoned: Callable[[], None],
+    *,
+    alone: bool = False,
 ) -> Bench:
-    """The way to get workers on this platform."""
+    """The way to get workers on this platform; `alone` as in `PortableBench`."""
     if sandbox != "portable" and forked.available():
         return forked.ForkedBench(folder, lifeline, on_abandoned)
-    return portable.PortableBench(folder, lifeline, on_abandoned)
+    return portable.PortableBench(folder, lifeline, on_abandoned, alone=alone)
 
 
 def _hide() -> None:

@@ -5,40 +5,39 @@ with an environment from nothing. Orders come in on stdin, one JSON line each; a
 a private copy of stdout (`messages`). The judge starts a bench of workers of its own (a zygote, or
 the portable way), so that torch loads in both at once. It calls `pytest.main` once per assignment:
 the suite is collected once, and `pytest_runtestloop` takes orders, one submission after the other,
-until one comes for another assignment. Student code never enters this process, only numbers do;
-nothing beside the submission is ever looked at. On end of file the judge ends, and with it the
-workers.
+until one comes for another assignment. In bulk it first judges the reference, and then forks for
+every few submissions (`chunks`). Student code never enters this process, only numbers do; nothing
+beside the submission is ever looked at. On end of file the judge ends, and with it the workers.
 """
 
 import contextlib
-import os
 import re
 import sys
 import tempfile
 import tomllib
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 import torch
 
-from grader import diagnosis
+from grader import diagnosis, submission
 from grader.assignment import Assignment
 from grader.assignment import load as load_assignment
-from grader.claims import clean
 from grader.errors import AssignmentError, GraderError
-from grader.model import Diagnosis, Died, Json, Outcome, Place, Planned, Problem, Raised, Text
-from grader.sandbox.link import Bench, Output
-from grader.sandbox.session import Session, Trouble
-from grader.sandbox.wire import NO_INPUT
-from grader.suite import messages, plugin, probes
+from grader.model import Json, Outcome, Planned, Text
+from grader.sandbox.link import Output
+from grader.sandbox.session import Session
+from grader.suite import plugin, probes
+from grader.suite.benches import Benches
 from grader.suite.lives import Lives
-from grader.suite.messages import Order, Verdicts
+from grader.suite.messages import Order
+from grader.suite.orders import Queue, Tell, teller, write
 from grader.suite.outcomes import Reasons, worst
-from grader.suite.student import Student
-from grader.texts import catalog
+from grader.suite.running import Run, verdicts
 
 # Signs that a call may depend on earlier ones: names that outlive a call, caches, objects. Only
 # such a submission is worth a second worker when no mistake is recognised in the first.
@@ -67,79 +66,43 @@ _OFF = (
 )
 
 
-def serve(bench: Bench, opened: Callable[[], Bench], orders: int, answers: int) -> None:
+def serve(benches: Benches, orders: int, answers: int, *, per_fork: int) -> None:
     """Judge the orders on descriptor `orders` until it closes.
 
     Args:
-        bench: just started; `opened` makes another one.
+        per_fork: how many submissions a fork of this process judges; 0: it judges them itself.
     """
     torch.set_num_threads(1)
-    tell = _teller(answers)
-    queue = _Queue(orders)
+    tell = teller(answers)
+    queue = Queue(orders)
     try:
         while (order := queue.peek()) is not None:
-            if not _judge_assignment(order.folder, bench, queue, tell):
+            if not _judge_assignment(order.folder, benches, queue, answers, per_fork):
                 # What broke it (a zygote that student code has killed) must not cost the next.
-                bench.close()
-                bench = opened()
+                benches.renew()
     except BaseException as error:  # noqa: BLE001 - the last words of this process
         # A front desk that was killed does not hear them.
         with contextlib.suppress(BrokenPipeError):
             tell({"now": "broken", "kind": "grader", "detail": _last_words(error)})
     finally:
-        bench.close()
+        benches.current.close()
 
 
 def _last_words(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))[-4000:]
 
 
-def _teller(answers: int) -> Callable[[Mapping[str, object]], None]:
-    def tell(message: Mapping[str, object]) -> None:
-        data = memoryview(messages.line(message))
-        while data:
-            data = data[os.write(answers, data) :]
-
-    return tell
-
-
-class _Queue:
-    """Orders as they come; one may be looked at before it is taken."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.stream = os.fdopen(descriptor, "rb", buffering=0)
-        self.next: Order | None = None
-
-    def peek(self) -> Order | None:
-        if self.next is None and (data := self._line()):
-            self.next = messages.order_from(data)
-        return self.next
-
-    def take(self) -> Order | None:
-        order, self.next = self.peek(), None
-        return order
-
-    def _line(self) -> bytes:
-        # Unbuffered, so that poll on the descriptor tells the truth; a line comes in few reads.
-        data = bytearray()
-        while not data.endswith(b"\n"):
-            part = self.stream.read(1 << 20)
-            if not part:
-                return b""
-            data += part
-        return bytes(data)
-
-
 def _judge_assignment(
-    folder: str, bench: Bench, queue: _Queue, tell: Callable[[Mapping[str, object]], None]
+    folder: str, benches: Benches, queue: Queue, answers: int, per_fork: int
 ) -> bool:
     """Collect the suite once and judge all orders in a row that are for this assignment.
 
     False when the grader itself failed.
     """
+    tell = teller(answers)
     try:
         assignment = load_assignment(Path(folder))
-        driver = Driver(assignment, bench, queue, tell)
+        driver = Driver(assignment, benches, queue, answers, per_fork)
         with tempfile.TemporaryDirectory(prefix="judge-") as private:
             code = pytest.main(_arguments(assignment, Path(private)), plugins=[plugin, driver])
         _forget_modules(assignment.folder)
@@ -190,19 +153,17 @@ class Driver:
     """Drives one collected suite over the submissions that are ordered."""
 
     def __init__(
-        self,
-        assignment: Assignment,
-        bench: Bench,
-        queue: _Queue,
-        tell: Callable[[Mapping[str, object]], None],
+        self, assignment: Assignment, benches: Benches, queue: Queue, answers: int, per_fork: int
     ) -> None:
         self.assignment = assignment
-        self.bench = bench
+        self.benches = benches
         self.queue = queue
-        self.tell = tell
+        self.answers = answers
+        self.per_fork = per_fork
+        self.tell = teller(answers)
         self.error: AssignmentError | GraderError | None = None
         self.collect_errors = ""
-        self.run: _Run | None = None
+        self.run: Run | None = None
         self.knowledge = diagnosis.load(assignment.folder / "diagnosis.json")
         self.desk = plugin.Desk(
             assignment=assignment.id,
@@ -227,10 +188,10 @@ class Driver:
             raise pytest.UsageError("the suite cannot be collected")
         try:
             planned = _planned(self.assignment, session.items)
-            while (order := self.queue.peek()) and order.folder == str(self.assignment.folder):
-                self._judge(order, session.items, planned)
-                # Taken only when it has been answered: a failure above answers it as broken.
-                self.queue.take()
+            if self.per_fork and self.benches.can_fork():
+                self._answer_in_forks(session.items, planned)
+            else:
+                self._answer(session.items, planned)
         except AssignmentError as error:
             # Every suite has a test_public.py: only the assignment says which one is meant.
             self.error = AssignmentError(*(f"{self.assignment.id}: {e}" for e in error.problems))
@@ -238,13 +199,68 @@ class Driver:
             self.error = error
         return True
 
+    def _orders(self) -> Iterator[Order]:
+        """The orders in a row that are for this assignment."""
+        while (order := self.queue.peek()) and order.folder == str(self.assignment.folder):
+            yield order
+            # Taken only when it has been answered: a failure there answers it as broken.
+            self.queue.take()
+
+    def _answer(self, items: list[pytest.Item], planned: tuple[Planned, ...]) -> None:
+        for order in self._orders():
+            self._judge(order, items, planned)
+
+    def _answer_in_forks(self, items: list[pytest.Item], planned: tuple[Planned, ...]) -> None:
+        # Only Linux has what this module needs.
+        from grader.suite.chunks import Forks
+
+        def judge(order: Order, tell: Tell) -> None:
+            self.tell = tell
+            self._judge(order, items, planned)
+
+        def settled() -> bool:
+            return plugin.is_settled(items[0].session)
+
+        self._prove(items, planned)
+        with closing(Forks(judge, settled, self.benches, self.per_fork)) as forks:
+            for order in self._orders():
+                write(self.answers, forks.answer(order, self.queue.line))
+
+    def _prove(self, items: list[pytest.Item], planned: tuple[Planned, ...]) -> None:
+        """Judge the reference: it warms what is forked later, and tries the suite on this machine.
+
+        Raises:
+            AssignmentError: when it loses a point here.
+        """
+        order, path = self.queue.peek(), self.assignment.folder / "reference.py"
+        if order is None or not path.is_file():
+            return
+        lost: list[str] = []
+
+        def hear(message: Mapping[str, object]) -> None:
+            match message:
+                case {"outcome": {"test": test, "verdict": verdict}} if verdict != "passed":
+                    lost.append(f"{test} ({verdict})")
+
+        tell, self.tell = self.tell, hear
+        names = [entry.name for entry in self.assignment.entry_points]
+        source = submission.understand(submission.read(path), names=names).source
+        if source is not None:
+            limits = self.assignment.limits
+            known = Order(folder=order.folder, source=source, limits=limits, seed=order.seed)
+            self._judge(known, items, planned)
+        self.tell = tell
+        if lost:
+            raise AssignmentError(f"the reference itself loses points here: {', '.join(lost)}")
+
     def _judge(self, order: Order, items: list[pytest.Item], planned: tuple[Planned, ...]) -> None:
         self.tell({"now": "planned", "tests": [asdict(each) for each in planned]})
+        bench = self.benches.current
         output = Output(order.limits.output_kib)
-        session = Session(bench=self.bench, source=order.source, limits=order.limits, output=output)
+        session = Session(bench=bench, source=order.source, limits=order.limits, output=output)
         self.desk.session, self.desk.seed = session, order.seed
         lives = Lives(self.assignment.criteria, planned, session)
-        self.run = run = _Run(Reasons(self._own_text, order.places, session), session, lives)
+        self.run = run = Run(Reasons(self._own_text, order.places, session), session, lives)
         try:
             if not order.only_probes:
                 self._run_items(order, items, planned)
@@ -255,9 +271,9 @@ class Driver:
             self.desk.session = None
         if self.run.error is not None:
             raise self.run.error
-        self.tell({"now": "done", "verdicts": _verdicts(self.run, session, self.bench)})
+        self.tell({"now": "done", "verdicts": verdicts(self.run, bench)})
 
-    def _probe(self, order: Order, run: "_Run") -> None:
+    def _probe(self, order: Order, run: Run) -> None:
         """After the last test: the numbers on the probes, and whose numbers they are."""
         run.close_the_shown_part()
         numbers = probes.run(self.assignment, run.session, order.changes)
@@ -364,95 +380,3 @@ def _planned(assignment: Assignment, items: list[pytest.Item]) -> tuple[Planned,
     if problems:
         raise AssignmentError(*problems)
     return tuple(planned)
-
-
-class _Run:
-    """What is known so far of the submission on the desk."""
-
-    def __init__(self, reasons: Reasons, session: Session, lives: Lives) -> None:
-        self.reasons = reasons
-        self.session = session
-        self.lives = lives
-        self.phases: list[Outcome] = []
-        self.plan: Planned | None = None
-        self.error: AssignmentError | GraderError | None = None
-        self.before_hidden: int | None = None
-        self.lost = False
-        self.numbers: dict[str, Json] = {}
-        self.diagnoses: tuple[Diagnosis, ...] = ()
-
-    def begin(self, plan: Planned) -> None:
-        self.plan, self.phases = plan, []
-
-    def add(self, item: pytest.Item, error: BaseException | None, student: Student | None) -> None:
-        if self.plan is None:
-            raise GraderError("a report without a test")
-        if isinstance(error, AssignmentError | GraderError):
-            self.error = self.error or error
-        try:
-            self.phases.append(self.reasons.outcome(self.plan, item, error, student))
-        except AssignmentError as problem:
-            self.error = self.error or problem
-            self.phases.append(self.reasons.outcome(self.plan, item, problem, student))
-
-    def close_the_shown_part(self) -> None:
-        if self.before_hidden is None:
-            self.before_hidden = len(self.session.output.printed().head)
-
-
-def _verdicts(run: _Run, session: Session, bench: Bench) -> dict[str, object]:
-    """The part of `Verdicts` that is known at the end, as JSON."""
-    run.close_the_shown_part()
-    printed = session.output.printed()
-    verdicts = asdict(
-        Verdicts(
-            problems=tuple(_problem(each) for each in session.troubles),
-            output=printed.head,
-            output_tail=printed.tail,
-            before_hidden=run.before_hidden or 0,
-            diagnoses=run.diagnoses,
-            numbers=run.numbers,
-            dropped_bytes=printed.dropped_bytes,
-            usage=session.usage,
-            level=bench.level,
-            layers=bench.layers,
-            torch=torch.__version__,
-            cpu_capability=torch.backends.cpu.get_cpu_capability(),
-        )
-    )
-    del verdicts["planned"], verdicts["outcomes"]
-    return verdicts
-
-
-def _problem(trouble: Trouble) -> Problem:
-    """What happened while the source was loaded, at its place in the student's own file."""
-    unit, seen = trouble.unit, trouble.observation
-    line = unit.line
-    match seen:
-        case Raised():
-            frame = next((each for each in seen.trace if each.cell == unit.cell), None)
-            line = frame.line if frame else line
-            kind = _kind_of(seen, is_assert=trouble.is_assert)
-            args: dict[str, Json] = {
-                "type": clean(seen.type, 100),
-                "message": clean(seen.message, 600),
-            }
-        case Died():
-            kind = seen.cause
-            args = {}
-    code = "input" if isinstance(seen, Raised) and seen.message == NO_INPUT else kind
-    quote = unit.text.split("\n")[line - unit.line : line - unit.line + 1]
-    where = "cell" if unit.cell is not None else "file"
-    return Problem(
-        kind=kind,
-        message=catalog.text(f"problem.{where}.{code}", **args),
-        place=Place(line=line, cell=unit.cell, quote=(quote or [""])[0].strip()[:120]),
-    )
-
-
-def _kind_of(seen: Raised, *, is_assert: bool) -> str:
-    if is_assert:
-        return "assertion"
-    if seen.type in ("ImportError", "ModuleNotFoundError"):
-        return "import_error"
-    return "memory" if seen.type == "MemoryError" else "raised"

@@ -2,7 +2,7 @@
 
     front desk -> judge   an `Order`
     judge -> front desk   {"now": "planned", …} · {"now": "outcome", …} … · {"now": "done", …}
-                          or {"now": "broken", "kind": "assignment" | "grader", "detail": …}
+                          or {"now": "broken", "kind": …, "detail": …}, see `Broken`
 
 Both ends are ours and trusted; what student code said is inside texts, escaped and capped before
 it is written. Imports neither torch nor pytest, because the front desk reads this, too.
@@ -83,15 +83,24 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """No verdicts: the course's files or the grader itself are at fault."""
+    """No verdicts: the course's files or the grader itself are at fault.
 
-    kind: Literal["assignment", "grader"]
+    Args:
+        kind: `twice` when the grader failed in two fresh tries, so that a third is of no use.
+    """
+
+    kind: Literal["assignment", "grader", "twice"]
     detail: str
 
 
 def line(message: Mapping[str, object]) -> bytes:
     """The line that carries a message."""
     return json.dumps(message, allow_nan=False).encode("ascii") + b"\n"
+
+
+def is_last(data: bytes) -> bool:
+    """Whether this line ends the answer to an order."""
+    return json.loads(data)["now"] in ("done", "broken")
 
 
 def read_lines(stream: IO[bytes] | None) -> Iterator[dict[str, Any]]:

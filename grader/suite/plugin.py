@@ -130,6 +130,12 @@ def criterion_of(item: pytest.Item) -> str:
     return marker.args[0]
 
 
+def is_settled(session: pytest.Session) -> bool:
+    """Whether no fixture is up, as it must be while no test is under way."""
+    # Only pytest's own state knows.
+    return not session._setupstate.stack
+
+
 def test_key(item: pytest.Item) -> tuple[str, str]:
     """Function name and parameter id of a test: `function[param]` is its id in reports."""
     function = getattr(item, "originalname", None) or item.name

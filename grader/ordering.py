@@ -1,0 +1,65 @@
+"""From a reading to the order for the judge, and what a student should know of what is missing."""
+
+from grader.assignment import Assignment
+from grader.errors import GraderError
+from grader.model import Problem, Reading
+from grader.reading import attribution
+from grader.suite.messages import Order
+
+
+def order(reading: Reading, assignment: Assignment, *, seed: int, time_factor: float) -> Order:
+    """What the judge has to do for this reading; tests of what is blank or missing need not run.
+
+    Raises:
+        GraderError: when the file gave no source.
+    """
+    if reading.source is None:
+        raise GraderError("nothing to run")
+    names = [entry.name for entry in assignment.entry_points]
+    idle = {*blank(reading, assignment), *undefined(reading, assignment)}
+    return Order(
+        folder=str(assignment.folder),
+        source=reading.source,
+        limits=assignment.limits.stretched(time_factor),
+        seed=seed,
+        places={name: reading.definitions[name].place for name in names if name not in idle},
+        skipped=tuple(
+            each.id for each in assignment.criteria if not idle.isdisjoint(each.entry_points)
+        ),
+        diagnose=assignment.hints,
+    )
+
+
+def blank(reading: Reading, assignment: Assignment) -> tuple[str, ...]:
+    """The entry points that still hold their placeholder."""
+    definitions = (reading.definitions.get(each.name) for each in assignment.entry_points)
+    return tuple(each.name for each in definitions if each is not None and each.blank is not None)
+
+
+def undefined(reading: Reading, assignment: Assignment) -> tuple[str, ...]:
+    """The entry points that the file does not define."""
+    names = (entry.name for entry in assignment.entry_points)
+    return tuple(name for name in names if name not in reading.definitions)
+
+
+def missing(reading: Reading, assignment: Assignment) -> tuple[Problem, ...]:
+    """What the student should know about functions that are not there."""
+    if reading.unreadable:
+        return ()
+    candidate = attribution.Candidate(
+        id=assignment.id,
+        entry_points=tuple(entry.name for entry in assignment.entry_points),
+        variables=assignment.variables,
+    )
+    filled = attribution.filled_variables(reading, candidate)
+    if filled is not None:
+        return (filled,)
+    if reading.source is None:
+        return ()
+    unfinished = (
+        attribution.not_done(reading.definitions[name]) for name in blank(reading, assignment)
+    )
+    return (
+        *(attribution.missing(name, reading) for name in undefined(reading, assignment)),
+        *(problem for problem in unfinished if problem is not None),
+    )
