@@ -1,5 +1,6 @@
 """The portable sandbox: the same sessions over spawned workers and pipes."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import torch
 from conftest import Lifeline, a_session, folder_for
 
 from grader.model import Died, Observation, Raised, Returned
-from grader.sandbox import session, wire
+from grader.sandbox import job_object, session, wire
 from grader.sandbox.portable import PortableBench
 from grader.sandbox.session import Session
 
@@ -50,7 +51,39 @@ def sleep(): time.sleep(600)
 def start_child():
     import subprocess
     return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
+def start_daemon(folder, environment):
+    # Forked twice, in a session of its own, then another program; its number.
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(writer, b"%d" % os.getpid())
+            os.closerange(0, 256)
+            os.chdir(folder)
+            program = [sys.executable, "-c", "import time; time.sleep(600)"]
+            os.execve(sys.executable, program, dict(os.environ) if environment else {})
+        os._exit(0)
+    os.wait()
+    return int(os.read(reader, 20))
+def most_tasks():
+    import resource
+    return resource.getrlimit(resource.RLIMIT_NPROC)[0]
+def leave_a_child_behind():
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(3)
+def many_daemons():
+    for _ in range(60):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                time.sleep(600)
+            os._exit(0)
+        os.wait()
+    time.sleep(600)
 """
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="forks, signals and limits")
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux only")
 
 
 def value_of(seen: Observation) -> object:
@@ -152,6 +185,151 @@ def test_forgery_and_signals_are_told_apart(workers: PortableBench) -> None:
     assert printed.head.startswith("first\nxxx")
     assert printed.tail.endswith("xxx\nlast\n")
     assert printed.dropped_bytes == len("first\nlast\n") + 3_000_001 - 4096
+
+
+# --- what hides ---------------------------------------------------------------------------------
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("folder", "environment"), [("/", True), (".", False)], ids=["by environment", "by folder"]
+)
+def test_a_daemon_is_known_by_the_workers_folder(
+    workers: PortableBench, folder: str, environment: bool
+) -> None:
+    opened = a_session(workers, ANY, call_s=5.0)
+    daemon = psutil.Process(int(str(value_of(opened.call("start_daemon", [folder, environment])))))
+
+    opened.close()
+
+    assert psutil.wait_procs([daemon], timeout=5)[1] == []
+
+
+@posix_only
+def test_a_fork_bomb_leaves_room_for_whoever_ends_it(living: Session) -> None:
+    most = int(str(value_of(living.call("most_tasks"))))
+
+    assert 512 < most < 512 + 32 * len(psutil.pids()) + 1024
+
+
+ALONE = """
+import os, sys
+import psutil
+from pathlib import Path
+from conftest import a_session
+from grader.model import Died
+from grader.sandbox.portable import PortableBench
+from test_portable import ANY, value_of
+
+lifeline, held = os.pipe()
+bench = PortableBench(Path(sys.argv[1]), lifeline, lambda: os._exit(4), alone=True)
+session = a_session(bench, ANY, call_s=1000.0, total_s=5000.0)
+"""
+
+
+def alone(tmp_path: Path, program: str) -> list[str]:
+    """What a program prints whose process is the bench's alone."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(ALONE + program), str(tmp_path)],
+        cwd=Path(__file__).parent,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@linux_only
+def test_a_daemon_without_any_mark_is_adopted_and_ended(tmp_path: Path) -> None:
+    program = """
+daemon = psutil.Process(int(str(value_of(session.call("start_daemon", ["/", False])))))
+print(daemon.ppid() == os.getpid())
+session.close()
+print(psutil.pid_exists(daemon.pid), len(psutil.Process().children()))
+bench.close()
+"""
+
+    assert alone(tmp_path, program) == ["True", "False", "0"]
+
+
+@linux_only
+def test_daemons_count_as_processes_of_their_worker(tmp_path: Path) -> None:
+    program = """
+seen = session.call("many_daemons")
+print(seen.cause, seen.detail, len(psutil.Process().children()))
+session.close()
+bench.close()
+"""
+
+    assert alone(tmp_path, program) == ["signal", "processes", "0"]
+
+
+@posix_only
+def test_a_dead_worker_is_noticed_although_its_child_holds_the_channel(
+    workers: PortableBench,
+) -> None:
+    opened = a_session(workers, ANY, call_s=1000.0, total_s=5000.0)
+
+    seen = death_of(opened.call("leave_a_child_behind"))
+    opened.close()
+
+    assert seen == ("exit", "3")
+
+
+@linux_only
+def test_processes_that_were_there_before_are_no_workers(tmp_path: Path) -> None:
+    program = """
+import subprocess
+bench.close()
+mine = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+bench = PortableBench(Path(sys.argv[1]) , lifeline, lambda: os._exit(4), alone=True)
+session = a_session(bench, ANY)
+session.load()
+session.close()
+bench.close()
+print(mine.poll())
+mine.kill()
+mine.wait()
+"""
+
+    assert alone(tmp_path, program) == ["None"]
+
+
+# --- the job of Windows, as far as it can be looked at elsewhere --------------------------------
+
+sixty_four_bits = pytest.mark.skipif(sys.maxsize < 2**32, reason="the layout of 64-bit Windows")
+
+
+@sixty_four_bits
+def test_the_structures_of_a_job_have_the_sizes_and_places_of_64_bit_windows() -> None:
+    basic, extended = job_object.BasicLimits, job_object.ExtendedLimits
+
+    assert ctypes.sizeof(job_object.IoCounters) == 48
+    assert ctypes.sizeof(basic) == 64
+    assert ctypes.sizeof(extended) == 144
+    assert (basic.LimitFlags.offset, basic.ActiveProcessLimit.offset) == (16, 40)
+    assert (basic.Affinity.offset, basic.SchedulingClass.offset) == (48, 60)
+    assert (extended.IoInfo.offset, extended.ProcessMemoryLimit.offset) == (64, 112)
+    assert (extended.JobMemoryLimit.offset, extended.PeakJobMemoryUsed.offset) == (120, 136)
+
+
+@sixty_four_bits
+def test_a_job_is_told_its_limits_where_windows_looks_for_them() -> None:
+    told = bytes(job_object.limits(processes=32, memory_bytes=5 << 30))
+
+    assert int.from_bytes(told[16:20], "little") == 0x2000 | 0x400 | 0x200 | 0x8
+    assert int.from_bytes(told[40:44], "little") == 32
+    assert int.from_bytes(told[120:128], "little") == 5 << 30
+
+
+def test_a_job_without_a_number_has_no_limit_of_memory() -> None:
+    told = job_object.limits(processes=4)
+
+    assert told.BasicLimitInformation.LimitFlags & 0x200 == 0
+    assert told.JobMemoryLimit == 0
 
 
 JUDGE = """

@@ -37,7 +37,15 @@ def command(program: str) -> list[str]:
     """The argument list that runs `program` (Python text) with this process's import path."""
     path = json.dumps([entry for entry in sys.path if entry and Path(entry).is_absolute()])
     start = f"import sys; sys.path[:] = {path}; {program}"
-    return [sys.executable, "-P", "-s", "-B", "-c", start]
+    return [_python(), "-P", "-s", "-B", "-c", start]
+
+
+def _python() -> str:
+    """The program that runs Python itself, so that its parent measures it and no launcher."""
+    if sys.platform == "win32":
+        # In a virtual environment `python.exe` is a launcher that starts another process.
+        return str(getattr(sys, "_base_executable", "") or sys.executable)
+    return sys.executable
 
 
 def own_group() -> dict[str, Any]:
@@ -60,4 +68,7 @@ def environment(folder: Path) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
+    if sys.platform == "win32" and sys.prefix != sys.base_prefix:
+        # What the launcher would say: which environment this Python belongs to.
+        settings["__PYVENV_LAUNCHER__"] = sys.executable
     return own | threads | dict.fromkeys(homes, str(folder)) | settings

@@ -5,7 +5,8 @@ its stdin, answers on its stdout, what it prints on its stderr. It moves both en
 to private descriptors before anything of the submission is read. Here threads read the pipes
 (Windows cannot poll them), psutil watches memory and the number of processes, and the judge, as
 the parent, says how the worker died. The first worker starts with the bench, so that torch loads
-in it and in the judge at once; one that is never used is ended with the bench.
+in it and in the judge at once; one that is never used is ended with the bench. Whatever a worker
+has started is ended with it, see `family` and, for Windows, `job_object`.
 """
 
 import contextlib
@@ -17,20 +18,23 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
 from grader.errors import GraderError
 from grader.model import DeathCause, Limits
-from grader.sandbox import launch, scratch
+from grader.sandbox import family, job_object, launch, scratch
 from grader.sandbox.link import Death, Output
 
 WATCH_S = 0.05
 END_S = 10.0
+# How many processes and threads a user may start beside those that run already, so that a fork
+# bomb leaves room for whoever ends it. Far more than other jobs of the user start in that time.
+MORE_TASKS = 512
 # Pipes of a dead worker end at once, unless something that it started got away.
 JOIN_S = 2.0
 CHUNK = 1 << 16
@@ -45,13 +49,23 @@ class PortableBench:
         folder: private; each worker gets a folder below it.
         lifeline: the descriptor of the judge's orders (POSIX: its hang-up ends everything).
         on_abandoned: what to do then; must not return.
+        alone: this process exists for the bench, so that orphans below it are a worker's.
     """
 
     level = "reduced"
     layers: tuple[str, ...] = ("process", "watcher")
 
-    def __init__(self, folder: Path, lifeline: int, on_abandoned: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        lifeline: int,
+        on_abandoned: Callable[[], None],
+        *,
+        alone: bool = False,
+    ) -> None:
         self.folder = folder
+        self.adopts = alone and family.adopt_orphans()
+        self.not_ours = {each.pid for each in psutil.Process().children()}
         self.started = 0
         self.alive: set[_Process] = set()
         self.abandoned = False
@@ -59,6 +73,7 @@ class PortableBench:
         self.waiting: _Process | None = self._spawn()
         self.on_abandoned = on_abandoned
         self.watcher: threading.Thread | None = None
+        self.closing = (-1, -1)
         if sys.platform != "win32":
             self.closing = os.pipe()
             self.watcher = threading.Thread(
@@ -101,7 +116,7 @@ class PortableBench:
                 self.started += 1
                 home = self.folder / f"worker-{self.started}"
                 home.mkdir(mode=0o700)
-                process = _Process(home)
+                process = _Process(home, self._not_orphans if self.adopts else None)
                 self.alive.add(process)
                 return process
         # The session takes the end of its worker for a death and wants another one, while the
@@ -109,7 +124,12 @@ class PortableBench:
         threading.Event().wait(END_S)
         raise GraderError("nobody waits for grades any more")
 
+    def _not_orphans(self) -> set[int]:
+        return self.not_ours | {each.popen.pid for each in tuple(self.alive)}
+
     def _watch_lifeline(self, lifeline: int) -> None:
+        if sys.platform == "win32":
+            return
         import select
 
         poller = select.poll()
@@ -125,7 +145,7 @@ class PortableBench:
 class _Process:
     """A worker process, its threads and its folder."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, not_orphans: Callable[[], Collection[int]] | None) -> None:
         self.home = home
         program = "from grader.sandbox.portable_worker import main; main()"
         self.popen = subprocess.Popen(
@@ -136,9 +156,14 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            **launch.own_group(),
+            **_group(),
         )
         self.outside = psutil.Process(self.popen.pid)
+        self.family = family.Family(self.outside, home, not_orphans)
+        if sys.platform == "win32":
+            self.job = job_object.WinJob(self.popen.pid, processes=Limits().processes)
+            # Only now can it start anything.
+            self.outside.resume()
         self.answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self.prints: queue.Queue[bytes] = queue.Queue(maxsize=256)
         self.requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -161,13 +186,16 @@ class _Process:
 
     def give_limits(self, limits: Limits) -> None:
         """The first line on stdin: limits that a worker can set on itself."""
-        self.requests.put(json.dumps(asdict(limits)).encode() + b"\n")
+        told = asdict(limits) | {"tasks": _tasks() + MORE_TASKS}
+        self.requests.put(json.dumps(told).encode() + b"\n")
 
-    def family(self) -> list[psutil.Process]:
-        try:
-            return [self.outside, *self.outside.children(recursive=True)]
-        except psutil.Error:
-            return []
+    def limit_job(self, limits: Limits) -> None:
+        """Windows: bound what the worker may have from now on, above what it has."""
+        if sys.platform == "win32":
+            with contextlib.suppress(psutil.Error):
+                memory = self.outside.memory_info().private + (limits.memory_mib << 20)
+                told = job_object.limits(processes=limits.processes, memory_bytes=memory)
+                self.job.limit(told)
 
     def cpu_s(self) -> float:
         try:
@@ -178,20 +206,13 @@ class _Process:
 
     def end(self) -> int:
         """Kill the process and what it started; its exit code (negative for a signal)."""
-        family = self.family()
-        for each in reversed(family):
-            with contextlib.suppress(psutil.Error):
-                each.kill()
-        if sys.platform != "win32":
-            # Its own session: catches what lost its parent but stayed in the group.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.popen.pid, signal.SIGKILL)
-        code = self.popen.wait(END_S)
+        if sys.platform == "win32":
+            self.job.end()
+        code = self.family.end(lambda: self.popen.wait(END_S))
         self.requests.put(None)
         if self.popen.stdin is not None:
             with contextlib.suppress(OSError):
                 self.popen.stdin.close()
-        psutil.wait_procs(family[1:], timeout=END_S)
         with contextlib.suppress(OSError):
             # What is still held open (Windows) goes with the bench's folder.
             scratch.remove(self.home)
@@ -219,6 +240,7 @@ class PortableLink:
         self.output = output
         self.unread = bytearray()
         self.closed = False
+        self.dead = False
         self.idle_rss: int | None = None
         self.excess: tuple[DeathCause, str] | None = None
         self.last_cpu_s = 0.0
@@ -249,30 +271,38 @@ class PortableLink:
             )
         except queue.Empty:
             self._watch()
+            self._notice_death(timeout_s)
             return
         if self.idle_rss is None:
             # The first answer is that to the greeting: torch is loaded, and nothing else is yet.
             self.idle_rss = _rss(self.process.outside)
+            self.process.limit_job(self.limits)
         self.unread += data
         self.closed = data == b""
+        self.dead = False
+
+    def _notice_death(self, waited_s: float) -> None:
+        """A dead worker says no more, even if what it has started holds its channel open."""
+        if waited_s > 0 and self.process.popen.poll() is not None:
+            # What it wrote last is in the pipe, and from there in the queue before the next look.
+            self.closed, self.dead = self.dead, True
 
     def _watch(self) -> None:
         """Memory and processes, at most twenty times a second, once the worker is ready."""
         if self.idle_rss is None or time.monotonic() < self.watch_due:
             return
         self.watch_due = time.monotonic() + WATCH_S
-        family = self.process.family()
-        resident = [_rss(each) for each in family]
+        members = self.process.family.members()
+        resident = [_rss(each) for each in members]
         # The library's pages are shared by all, so each process is measured above an idle one.
         self.peak = max(self.peak, sum(max(0, each - self.idle_rss) for each in resident))
-        if len(family) > self.limits.processes:
+        if len(members) > self.limits.processes:
             self.excess = ("signal", "processes")
         elif self.peak > self.limits.memory_mib << 20:
             self.excess = ("memory", "")
         if self.excess is not None:
             self.last_cpu_s = self.cpu_s()
-            with contextlib.suppress(psutil.Error):
-                self.process.outside.kill()
+            family.kill(members)
 
     def cpu_s(self) -> float:
         self.last_cpu_s = max(self.last_cpu_s, self.process.cpu_s())
@@ -305,6 +335,27 @@ class PortableLink:
                 cause=told[0], detail=told[1], cpu_s=cpu_s, peak_mib=max(0, self.peak) >> 20
             )
         return self.death
+
+
+def _group() -> dict[str, Any]:
+    group = launch.own_group()
+    if sys.platform == "win32":
+        # It must be in its job before it can start anything.
+        group["creationflags"] |= job_object.CREATE_SUSPENDED
+    return group
+
+
+def _tasks() -> int:
+    """How many processes and threads this user has now, as far as the system tells."""
+    if sys.platform == "win32":
+        return 0
+    user = os.getuid()
+    total = 0
+    for each in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if each.uids().real == user:
+                total += each.num_threads()
+    return total
 
 
 def _exit_code(popen: "subprocess.Popen[bytes]", *, grace_s: float) -> int | None:

@@ -58,11 +58,11 @@ def _line(reader: int) -> bytes:
 
 
 def _set_limits(limits: dict[str, float]) -> None:
-    try:
-        import resource
-    except ImportError:
-        # Windows: the watchers outside are all there is.
+    if sys.platform == "win32":
+        # The job and the watchers outside are all there is.
         return
+    import resource
+
     # What importing torch has used so far is not the submission's.
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = int(used.ru_utime + used.ru_stime + limits["total_s"]) + 2
@@ -71,6 +71,8 @@ def _set_limits(limits: dict[str, float]) -> None:
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_FSIZE, scratch),
         (resource.RLIMIT_CORE, 0),
+        # Counts all that the user runs, hence what runs already is in it; root has no limit.
+        (resource.RLIMIT_NPROC, int(limits["tasks"])),
     ):
         _, ceiling = resource.getrlimit(which)
         if ceiling != resource.RLIM_INFINITY:

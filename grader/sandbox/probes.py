@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from grader.errors import GraderError
@@ -240,7 +241,10 @@ def _words(seen: Observation) -> str:
 
 
 Opener = Callable[[Path, int, Callable[[], None]], Bench]
-OPENERS: Mapping[str, Opener] = {"forked": ForkedBench, "portable": PortableBench}
+OPENERS: Mapping[str, Opener] = {
+    "forked": ForkedBench,
+    "portable": partial(PortableBench, alone=True),
+}
 
 
 def main(kind: str, home: str) -> None:

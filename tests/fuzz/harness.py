@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,11 @@ PARTS: tuple[Any, ...] = (
 )  # fmt: skip
 # How a mutant finds the JSON within an input, and puts another in its place.
 Split = Callable[[bytes], tuple[bytes, bytes, bytes]]
+MOST_S = 10.0
+
+
+class TooSlow(Exception):
+    """An input took longer than any of its size may."""
 
 
 def run(
@@ -26,8 +32,8 @@ def run(
     """Fuzz `test_one` with libFuzzer's options from the command line; never returns.
 
     The first folder named on the command line is the corpus: the seeds are added to it. An
-    uncaught exception, a unit of more than ten seconds or too much memory ends the run, and the
-    input is kept as `crash-…`, `timeout-…` or `oom-…`.
+    uncaught exception, more than ten seconds of processor time for one input, or too much memory
+    ends the run, and the input is kept as `crash-…`, `timeout-…` or `oom-…`.
 
     Args:
         split: (head, JSON, tail) of an input; half of the mutants are made in the JSON's tree,
@@ -42,10 +48,18 @@ def run(
         f"-dict={DICTIONARY}",
         f"-max_len={most_bytes}",
         "-len_control=0",
-        "-timeout=10",
+        # In seconds of the wall, against hanging: on a busy machine these say nothing about us.
+        "-timeout=60",
         "-rss_limit_mb=2048",
     )
     added = [each for each in defaults if each.partition("=")[0] not in given]
+
+    def timed(data: bytes) -> None:
+        before = time.process_time()
+        test_one(data)
+        used_s = time.process_time() - before
+        if used_s > MOST_S:
+            raise TooSlow(f"{used_s:.0f} s of processor time for {len(data)} bytes")
 
     def mutate(data: bytes, most: int, seed: int) -> bytes:
         chance = random.Random(seed)
@@ -56,7 +70,7 @@ def run(
         mutant: bytes = atheris.Mutate(data, len(data)) if len(data) >= most else b""
         return mutant or atheris.Mutate(data, most)
 
-    atheris.Setup([sys.argv[0], *added, *options, *folders], test_one, custom_mutator=mutate)
+    atheris.Setup([sys.argv[0], *added, *options, *folders], timed, custom_mutator=mutate)
     atheris.Fuzz()
 
 

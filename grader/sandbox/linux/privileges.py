@@ -14,6 +14,7 @@ from grader.sandbox.linux import kernel, syscalls
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -99,6 +100,11 @@ def drop_capabilities() -> None:
 def hide_memory() -> None:
     """Let no other process of the user attach, or read memory and descriptors under /proc."""
     kernel.prctl(_PR_SET_DUMPABLE, 0)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant that loses its own."""
+    kernel.prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with(parent: int) -> None:
