@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +19,8 @@ from grader.model import Language
 from grader.texts import catalog
 
 if TYPE_CHECKING:
-    from grader.bulk.batch import Batch
-    from grader.bulk.plan import Plan
+    from grader.bulk.batch import Batch, Engine
+    from grader.bulk.plan import Job, Plan
     from grader.bulk.run_record import Shard
     from grader.bulk.store import Store
 
@@ -61,6 +61,8 @@ def command(language: Language) -> click.Command:
             option("--out", "out", required=True, metavar="DIR", type=click.Path(file_okay=False)),
             option("--assignment ids", "assignment", multiple=True, metavar="ID"),
             option("--jobs", "jobs", type=click.IntRange(min=1), metavar="N"),
+            option("--engine", "engine", type=click.Choice(["local", "dask"]), default="local"),
+            option("--scheduler", "scheduler", metavar="ADDRESS"),
             option("--seed", "seed", metavar="N"),
             option("--shard", "shard", metavar="I/N"),
             option("--student-pattern pattern", "pattern", metavar="REGEX"),
@@ -84,6 +86,7 @@ def _run(ctx: click.Context, /, source: str, **options: Any) -> int:
 
     from grader.bulk import store
     from grader.bulk.batch import Reduced
+    from grader.bulk.cluster_terms import ClusterFailed
 
     with store.locked(asked.out) as opened:
         try:
@@ -92,6 +95,10 @@ def _run(ctx: click.Context, /, source: str, **options: Any) -> int:
             terminal.say(here.say("cli.batch.no_room", file=str(error)))
         except Reduced as error:
             terminal.say(*batch_screen.reduced(error, here))
+        except ClusterFailed as error:
+            if here.debug:
+                raise
+            terminal.say(*batch_screen.cluster_failed(error, here))
     return _FAILED
 
 
@@ -105,6 +112,7 @@ def _understood(source: Path, options: Mapping[str, Any], here: Desk) -> Asked:
     shard = _shard(options["shard"])
     if shard is not None and seed is None:
         raise _usage("shard_seed")
+    _check_engine(options)
     return Asked(
         source=source,
         out=Path(options["out"]),
@@ -121,6 +129,27 @@ def _understood(source: Path, options: Mapping[str, Any], here: Desk) -> Asked:
 
 def _usage(code: str, **args: Any) -> UsageProblem:
     return UsageProblem(catalog.text(f"cli.batch.usage.{code}", **args))
+
+
+def _check_engine(options: Mapping[str, Any]) -> None:
+    """Refuse what no engine can do, before anything is read."""
+    address = options["scheduler"]
+    if options["engine"] == "local":
+        if address is not None:
+            raise _usage("scheduler_alone")
+        return
+    try:
+        from grader.bulk import cluster_client
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "grader":
+            raise
+        raise _usage("engine_missing") from error
+    if address is None:
+        return
+    if options["jobs"] is not None:
+        raise _usage("scheduler_jobs")
+    if problem := cluster_client.address_problem(address):
+        raise _usage("scheduler_address", value=address, problem=problem)
 
 
 def _cores() -> int:
@@ -164,32 +193,52 @@ def _pattern(typed: str | None) -> "re.Pattern[str] | None":
 
 
 def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
-    from grader import grading
     from grader.bulk import batch
     from grader.bulk.archives import Shelf
-    from grader.bulk.engine import Local
 
     with closing(Shelf()) as shelf:
         shown, plan, todo = _planned(asked, opened, shelf, here)
         if not todo.whole.jobs:
             terminal.show(batch_screen.listed(shown.left, here))
             raise _usage("nothing", folder=str(asked.source))
-        engine = Local(
-            settings=grading.Settings(
-                seed=todo.under.seed,
-                sandbox=asked.options["sandbox"],
-                time_factor=1.0,
-                per_fork=grading.PER_FORK,
-            ),
-            assignments=todo.assignments,
-            jobs=min(asked.jobs, max(1, len(todo.plan.jobs))),
-            load=batch.loader(shelf, plan),
-        )
+        engine = _engine(asked, todo, batch.loader(shelf, plan), here)
         with progress.shown(here) as tell:
             finished = batch.carry_out(todo, engine, tell)
     terminal.show(batch_screen.screen(shown, todo, finished, here))
     graded = _FAILED if finished.failed else _UNATTRIBUTED if shown.left else 0
     return max(graded, digests.add(opened.folder, asked.options["summary"], here))
+
+
+def _engine(asked: Asked, todo: "Batch", load: "Callable[[Job], bytes]", here: Desk) -> "Engine":
+    from grader import grading
+
+    settings = grading.Settings(
+        seed=todo.under.seed,
+        sandbox=asked.options["sandbox"],
+        time_factor=1.0,
+        per_fork=grading.PER_FORK,
+    )
+    if asked.options["engine"] == "dask":
+        from grader.bulk.cluster import Dask
+
+        return Dask(
+            settings=settings,
+            assignments=todo.assignments,
+            under=todo.under,
+            load=load,
+            jobs=asked.jobs,
+            scheduler=asked.options["scheduler"],
+            folder=here.assignments,
+            debug=here.debug,
+        )
+    from grader.bulk.engine import Local
+
+    return Local(
+        settings=settings,
+        assignments=todo.assignments,
+        jobs=min(asked.jobs, max(1, len(todo.plan.jobs))),
+        load=load,
+    )
 
 
 def _planned(

@@ -9,6 +9,7 @@ from grader.cli.root import Desk
 
 if TYPE_CHECKING:
     from grader.bulk.batch import Batch, Finished, Reduced
+    from grader.bulk.cluster_terms import ClusterFailed
     from grader.bulk.plan import Left, Plan
     from grader.bulk.tables import Row
 
@@ -18,6 +19,10 @@ _MOST_LISTED: Final = 20
 def reduced(error: "Reduced", here: Desk) -> list[str]:
     layers = ", ".join(error.layers) or "-"
     return wrap(here.say("cli.batch.reduced", level=error.level, layers=layers))
+
+
+def cluster_failed(error: "ClusterFailed", here: Desk) -> list[str]:
+    return wrap(error.text.in_language(here.language))
 
 
 def screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
