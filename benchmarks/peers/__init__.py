@@ -1,0 +1,1 @@
+"""Other graders on the same ten tests."""
