@@ -315,11 +315,14 @@ def test_a_few_of_the_worst_attacks_gain_nothing(place: Place) -> None:
 
 
 @pytest.mark.long
-def test_a_student_does_not_learn_the_hidden_inputs_from_what_the_file_says(place: Place) -> None:
+@pytest.mark.parametrize("sandbox", ["auto", "portable"])
+def test_a_student_does_not_learn_the_hidden_inputs_from_what_the_file_says(
+    place: Place, sandbox: str
+) -> None:
     name = "tells_hidden_inputs"
 
-    staff = graded(place, [name]).raw[f"{name}.hw1.json"]
-    seen = graded(place, [name], "--audience", "student")
+    staff = graded(place, [name], "--sandbox", sandbox).raw[f"{name}.hw1.json"]
+    seen = graded(place, [name], "--audience", "student", "--sandbox", sandbox)
 
     assert b"shape 3x7" in staff
     assert b"shape 3x7" not in seen.raw[f"{name}.hw1.json"] + seen.screen

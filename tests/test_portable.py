@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import torch
 from conftest import Lifeline, a_session, folder_for
 
 from grader.model import Died, Observation, Raised, Returned
-from grader.sandbox import job_object, session, wire
+from grader.sandbox import job_object, pipes, session, wire
+from grader.sandbox.link import Output
 from grader.sandbox.portable import PortableBench
 from grader.sandbox.session import Session
 
@@ -185,6 +187,73 @@ def test_forgery_and_signals_are_told_apart(workers: PortableBench) -> None:
     assert printed.head.startswith("first\nxxx")
     assert printed.tail.endswith("xxx\nlast\n")
     assert printed.dropped_bytes == len("first\nlast\n") + 3_000_001 - 4096
+
+
+# --- what was printed before ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[pipes.Pipe, int]]:
+    reader, writer = os.pipe()
+    made = pipes.Pipe(os.fdopen(reader, "rb", buffering=0), most_chunks=4)
+    yield made, writer
+    made.reader.join(20)
+    made.stream.close()
+
+
+@posix_only
+def test_what_was_printed_before_an_answer_is_there_however_late_the_thread_is(
+    pipe: tuple[pipes.Pipe, int],
+) -> None:
+    late, writer = pipe
+    seen: list[bytes] = []
+    with late.reading:
+        # The thread cannot read now.
+        os.write(writer, b"before")
+    late.take(seen.append)
+    os.write(writer, b"after")
+    os.close(writer)
+
+    assert seen == [b"before"]
+
+
+@posix_only
+def test_a_full_queue_keeps_nobody_waiting(pipe: tuple[pipes.Pipe, int]) -> None:
+    full, writer = pipe
+    flood = threading.Thread(target=lambda: [os.write(writer, bytes(1 << 16)) for _ in range(99)])
+    flood.start()
+    taken = bytearray()
+    while flood.is_alive():
+        full.take(taken.extend)
+    full.take(taken.extend)
+    os.close(writer)
+
+    assert len(taken) == 99 << 16
+
+
+@pytest.mark.parametrize(
+    ("before", "settled"),
+    [
+        (b"", 0),
+        (b"abc\n", 4),
+        ("é汉😀".encode(), 3),
+        ("é汉".encode() + b"\xf0\x9f\x98", 2),
+        (b"a\xe6\xb1", 1),
+        (b"\xff\xfe", 2),
+        (b"\x80\xe6", 1),
+    ],
+)
+@pytest.mark.parametrize("after", [b"\x80", b"\x89\x80", b"\xbf", b"z", b"\xf0", "汉".encode()])
+def test_no_later_byte_changes_a_settled_character(
+    before: bytes, settled: int, after: bytes
+) -> None:
+    output = Output(64)
+    output.add(before)
+    counted, head = output.settled(), output.printed().head
+    output.add(after)
+
+    assert counted == settled
+    assert output.printed().head[:settled] == head[:settled]
 
 
 # --- what hides ---------------------------------------------------------------------------------

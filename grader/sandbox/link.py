@@ -1,5 +1,6 @@
 """What a session needs of a worker process, however that was started."""
 
+import codecs
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -89,6 +90,14 @@ class Output:
             del self.tail[:excess]
             self.dropped += excess
         self.fresh += data[: max(0, self.half - len(self.fresh))]
+
+    def settled(self) -> int:
+        """How many characters of the head no later byte can change.
+
+        A character whose bytes have come in part is none of them: the rest may say anything.
+        """
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        return len(decoder.decode(bytes(self.head)))
 
     def take(self) -> str:
         """What came since the last call (its head, when that was too much)."""

@@ -21,13 +21,13 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psutil
 
 from grader.errors import GraderError
 from grader.model import DeathCause, Limits
-from grader.sandbox import family, job_object, launch, scratch
+from grader.sandbox import family, job_object, launch, pipes, scratch
 from grader.sandbox.link import Death, Output
 
 WATCH_S = 0.05
@@ -37,7 +37,6 @@ END_S = 10.0
 MORE_TASKS = 512
 # Pipes of a dead worker end at once, unless something that it started got away.
 JOIN_S = 2.0
-CHUNK = 1 << 16
 # Windows reports a crash as an NTSTATUS error code.
 NTSTATUS_ERROR = 0xC0000000
 
@@ -164,15 +163,11 @@ class _Process:
             self.job = job_object.WinJob(self.popen.pid, processes=Limits().processes)
             # Only now can it start anything.
             self.outside.resume()
-        self.answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self.prints: queue.Queue[bytes] = queue.Queue(maxsize=256)
+        # They end with what writes into them.
+        self.answers = pipes.Pipe(self.popen.stdout)
+        self.prints = pipes.Pipe(self.popen.stderr, most_chunks=256)
         self.requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         threading.Thread(target=self._write, daemon=True).start()
-        # The threads end with the pipes that they read.
-        self.readers = (
-            _read(self.popen.stdout, self.answers.put),
-            _read(self.popen.stderr, self.prints.put),
-        )
 
     def _write(self) -> None:
         """Requests, from a thread: a worker that does not read must not block the judge."""
@@ -219,13 +214,8 @@ class _Process:
         return code
 
     def close_pipes(self) -> None:
-        """Close what is read, unless a process that got away still holds the other end."""
-        for reader, stream in zip(
-            self.readers, (self.popen.stdout, self.popen.stderr), strict=True
-        ):
-            reader.join(JOIN_S)
-            if stream is not None and not reader.is_alive():
-                stream.close()
+        for each in (self.answers, self.prints):
+            each.close(JOIN_S)
 
 
 class PortableLink:
@@ -263,13 +253,8 @@ class PortableLink:
         return b"" if self.closed else None
 
     def _take(self, timeout_s: float) -> None:
-        try:
-            data = (
-                self.process.answers.get(timeout=timeout_s)
-                if timeout_s > 0
-                else (self.process.answers.get_nowait())
-            )
-        except queue.Empty:
+        data = self.process.answers.get(timeout_s)
+        if data is None:
             self._watch()
             self._notice_death(timeout_s)
             return
@@ -309,14 +294,12 @@ class PortableLink:
         return self.last_cpu_s
 
     def drain(self) -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self.output.add(self.process.prints.get_nowait())
+        self.process.prints.take(self.output.add)
 
     def _drain_to_the_end(self) -> None:
         """What a dead worker printed, all of it, so that equal runs give equal reports."""
         deadline = time.monotonic() + JOIN_S
-        reader = self.process.readers[1]
+        reader = self.process.prints.reader
         # It may wait for room in the queue, so it is joined and drained in turn.
         while reader.is_alive() and time.monotonic() < deadline:
             self.drain()
@@ -390,23 +373,3 @@ def _rss(process: psutil.Process) -> int:
         return int(process.memory_info().rss)
     except psutil.Error:
         return 0
-
-
-def _read(stream: IO[bytes] | None, keep: Callable[[bytes], None]) -> threading.Thread:
-    if stream is None:
-        raise GraderError("a worker without pipes")
-    reader = threading.Thread(target=_pump, args=(stream.fileno(), keep), daemon=True)
-    reader.start()
-    return reader
-
-
-def _pump(descriptor: int, keep: Callable[[bytes], None]) -> None:
-    """Move a pipe into a queue until it ends; the end itself is b""."""
-    while True:
-        try:
-            data = os.read(descriptor, CHUNK)
-        except OSError:
-            data = b""
-        keep(data)
-        if not data:
-            return

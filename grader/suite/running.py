@@ -49,7 +49,7 @@ class Run:
 
     def close_the_shown_part(self) -> None:
         if self.before_hidden is None:
-            self.before_hidden = len(self.session.output.printed().head)
+            self.before_hidden = self.session.output.settled()
 
 
 def verdicts(run: Run, bench: Bench) -> dict[str, object]:
