@@ -14,6 +14,9 @@ from grader.strict import did_you_mean, shown
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
 
+# Characters shown on both sides of one that is wrong; the text may be as long as the file.
+_AROUND = 20
+
 _FILES = {
     "report": "report-v1.schema.json",
     "rubric": "rubric.schema.json",
@@ -149,16 +152,18 @@ def _unwritable(report: object) -> Iterator[str]:
                 todo += [((*steps, at), each) for at, each in reversed([*enumerate(value)])]
             case float() if not isfinite(value):
                 yield f"{_path(steps)}: expected a finite number, got {value}"
-            case str() if not _is_unicode(value):
-                yield f"{_path(steps)}: expected Unicode text, got a lone surrogate in {value!a}"
+            case str() if (at := _surrogate(value)) is not None:
+                around = value[max(0, at - _AROUND) : at + _AROUND]
+                yield f"{_path(steps)}: expected Unicode text, got a lone surrogate in {around!a}"
 
 
-def _is_unicode(text: str) -> bool:
+def _surrogate(text: str) -> int | None:
+    """Where the first lone surrogate stands."""
     try:
         text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    except UnicodeEncodeError as error:
+        return error.start
+    return None
 
 
 # --- what contradicts itself -----------------------------------------------------------------

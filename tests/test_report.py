@@ -643,3 +643,15 @@ def test_a_missing_report_is_a_usage_problem(tmp_path: Path) -> None:
         report.read(tmp_path / "gone.json")
 
     assert str(caught.value) == f"cannot read {tmp_path / 'gone.json'}: No such file or directory"
+
+
+def test_a_wrong_character_in_a_long_text_is_shown_with_what_stands_around_it(
+    hw4: Assignment,
+) -> None:
+    broken = a_report(hw4)
+    broken["output"]["text"] = "a" * 90_000 + "before \ud83d after" + "z" * 90_000
+
+    assert report.validate(broken) == [
+        "$.output.text: expected Unicode text, got a lone surrogate in"
+        r" 'aaaaaaaaaaaaabefore \ud83d afterzzzzzzzzzzzzz'"
+    ]

@@ -102,12 +102,14 @@ def _fitting(pieces: list[str], room: int) -> list[str]:
     """The pieces, those cut up that are longer than a whole line."""
     fitting: list[str] = []
     for piece in pieces:
-        part = ""
+        part, taken = "", 0
         for char in piece:
-            if columns(part) + _column(char) > room and not char.isspace():
+            # Counted along: to measure the part again for each character is quadratic.
+            if taken + _column(char) > room and not char.isspace():
                 fitting.append(part)
-                part = ""
+                part, taken = "", 0
             part += char
+            taken += _column(char)
         fitting.append(part)
     return fitting
 

@@ -49,7 +49,7 @@ def run(
         f"-max_len={most_bytes}",
         "-len_control=0",
         # In seconds of the wall, against hanging: on a busy machine these say nothing about us.
-        "-timeout=60",
+        "-timeout=300",
         "-rss_limit_mb=2048",
     )
     added = [each for each in defaults if each.partition("=")[0] not in given]
