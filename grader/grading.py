@@ -201,6 +201,8 @@ class Judge:
                 # Ctrl-C is for the front desk alone.
                 **launch.own_group(),
             )
+        # Keys in the environment, and all other submissions: here as well as in the judge.
+        launch.hide()
 
     def _verdicts(self, order: Order, assignment: Assignment) -> Verdicts | Broken:
         """What the judge says; what errs on the reference, too, is the suite's fault."""

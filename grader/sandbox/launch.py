@@ -48,6 +48,18 @@ def _python() -> str:
     return sys.executable
 
 
+def hide() -> None:
+    """Keep this process's memory and environment from other processes of the same user.
+
+    On Linux, for ordinary users: without Landlock a worker is such a process. Root can read
+    everything, and no debugger of the same user can attach any more.
+    """
+    if sys.platform == "linux":
+        from grader.sandbox.linux import privileges
+
+        privileges.hide_memory()
+
+
 def own_group() -> dict[str, Any]:
     """Arguments of `Popen` that keep the terminal's Ctrl-C from a child."""
     if sys.platform == "win32":

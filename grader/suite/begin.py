@@ -2,12 +2,11 @@
 
 import contextlib
 import os
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.sandbox import forked, portable, scratch
+from grader.sandbox import forked, launch, portable, scratch
 from grader.sandbox.link import Bench
 
 
@@ -20,7 +19,8 @@ def main(folder: str, sandbox: str, per_fork: int) -> None:
         per_fork: how many submissions a fork of the judge takes; 0: it does not fork.
     """
     orders, answers = os.dup(0), os.dup(1)
-    _hide()
+    # Expected values are here.
+    launch.hide()
     # Whatever prints here by mistake must not look like an answer.
     os.dup2(2, 1)
 
@@ -56,14 +56,6 @@ def open_bench(
     if sandbox != "portable" and forked.available():
         return forked.ForkedBench(folder, lifeline, on_abandoned)
     return portable.PortableBench(folder, lifeline, on_abandoned, alone=alone)
-
-
-def _hide() -> None:
-    """Keep expected values from other processes of the same user (without Landlock a worker)."""
-    if sys.platform == "linux":
-        from grader.sandbox.linux import privileges
-
-        privileges.hide_memory()
 
 
 def _remove(folder: Path) -> None:
