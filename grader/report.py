@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader import rubric
+from grader.allowance import shortened
 from grader.assignment import Assignment
 from grader.claims import clean
 from grader.errors import GraderError
@@ -51,6 +52,7 @@ Status = Literal["graded", "unreadable", "grader_failed"]
 _OUTPUT_CHARACTERS = 64 * 1024
 _DETAIL_CHARACTERS = 32 * 1024
 _SENTENCE_CHARACTERS = 4096
+_PROBLEMS = 50
 # Said by the grader alone, without any word or number of a worker.
 _FOR_EVERYONE = rubric.OWN_MESSAGES | {"spent.deaths", "spent.total"}
 # Above this, JSON readers that know only doubles read another number.
@@ -123,8 +125,8 @@ def build(
     """
     scored = _scored(assignment, scored, status)
     failed = status == "grader_failed"
-    told = [*(each for each in reading.problems if each not in problems), *problems]
-    return {
+    told = _told([*(each for each in reading.problems if each not in problems), *problems])
+    whole = {
         "schema_version": "1.0",
         "report_id": report_id(reading.submission, assignment.digest, run),
         "assignment": {
@@ -153,6 +155,7 @@ def build(
         "output": _output(output, outcomes, audience),
         "run": _run(run, audience),
     }
+    return shortened(whole)
 
 
 def report_id(submission: Submission, digest: str, run: Run) -> str:
@@ -245,6 +248,15 @@ def _diagnosis(diagnosis: Diagnosis, *, hint: bool) -> dict[str, Json]:
         "title": _text(diagnosis.title),
         "hint": _text(diagnosis.hint) if hint else None,
     }
+
+
+def _told(problems: Sequence[Problem]) -> Sequence[Problem]:
+    """The first problems, and how many more there are: a notebook may have thousands of cells."""
+    more = len(problems) - _PROBLEMS
+    if more <= 0:
+        return problems
+    message = catalog.text("problem.more", count=more)
+    return [*problems[:_PROBLEMS], Problem(kind="more", message=message)]
 
 
 def _problem(problem: Problem) -> dict[str, Json]:

@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from grader import files, report, rubric
 from grader.assignment import Assignment
 from grader.claims import clean
 from grader.errors import GraderError, UsageProblem
-from grader.model import Json, Place, Text
+from grader.model import Json, Outcome, Place, Text
 from grader.report import Output
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes, umask and words")
@@ -458,6 +459,94 @@ def test_an_unknown_schema_is_a_usage_problem() -> None:
         report.schema("rubrik")
 
     assert str(caught.value) == 'there is no schema "rubrik"; did you mean "rubric"?'
+
+
+# --- how long a report may be --------------------------------------------------------------------
+
+
+def a_long_text(start: str, *, words: int = 400) -> Text:
+    """What a submission may raise: 4,000 characters, told in both languages and its argument."""
+    said = start + "0123456789" * words
+    return Text(code="raised.call", args={"message": said}, en=f"raised {said}", zh=f"抛出 {said}")
+
+
+def lost_to(*messages: Text, criterion: str = "base") -> list[Outcome]:
+    return [
+        an_outcome(
+            f"test_{number}",
+            criterion=criterion,
+            verdict="failed",
+            cause="raised",
+            message=message,
+            detail=message.en * 5,
+        )
+        for number, message in enumerate(messages)
+    ]
+
+
+def size(made: dict[str, Any]) -> int:
+    return len(report.dumps(made))
+
+
+def test_however_much_a_submission_says_its_report_stays_short(hw4: Assignment) -> None:
+    said = [a_long_text(str(number)) for number in range(80)]
+
+    made = a_report(hw4, outcomes=lost_to(*said))
+
+    assert size(made) < 128 * 1024 + 40 * 1024
+    assert report.validate(made) == []
+    assert all("…" in each["message"]["en"] for each in made["tests"])
+
+
+def test_emoji_count_as_the_bytes_that_they_take(hw4: Assignment) -> None:
+    said = [a_long_text(f"{number}" + "\U0001f600" * 3000, words=10) for number in range(40)]
+
+    assert size(a_report(hw4, outcomes=lost_to(*said))) < 200 * 1024
+
+
+def test_the_first_three_losses_stay_whole(hw4: Assignment) -> None:
+    first, second, third = (a_long_text(each) for each in ("first", "second", "third"))
+    many = [a_long_text(str(number)) for number in range(80)]
+    outcomes = [
+        *lost_to(first, *many, criterion="turning"),
+        *lost_to(second, *many, criterion="pairing"),
+        *lost_to(third, *many, criterion="base"),
+    ]
+
+    made = a_report(hw4, outcomes=outcomes)
+
+    told = [each["message"] for each in made["criteria"] if each["verdict"] == "failed"]
+    assert told
+    assert {len(each["en"]) for each in told} <= {len(each.en) for each in (first, second, third)}
+    assert all("…" in each["message"]["en"] for each in made["tests"])
+
+
+def test_equal_messages_stay_equal_when_they_are_cut(hw4: Assignment) -> None:
+    made = a_report(hw4, outcomes=lost_to(*[a_long_text("same")] * 80))
+
+    assert len({json.dumps(each["message"]) for each in made["tests"]}) == 1
+
+
+def test_a_report_of_ordinary_length_is_not_touched(hw4: Assignment) -> None:
+    said = [a_long_text(str(number), words=20) for number in range(8)]
+
+    made = a_report(hw4, outcomes=lost_to(*said))
+
+    assert [each["message"]["en"] for each in made["tests"]] == [each.en for each in said]
+
+
+def test_a_notebook_of_thousands_of_bad_cells_names_fifty(hw4: Assignment) -> None:
+    bad = [
+        replace(a_problem("raised", place=Place(line=1, cell=cell)), message=a_long_text(str(cell)))
+        for cell in range(1, 3001)
+    ]
+
+    made = a_report(hw4, problems=bad)
+
+    assert [each["cell"] for each in made["problems"]] == [*range(1, 51), None]
+    assert made["problems"][-1]["message"]["en"] == "And 2950 more problems like these."
+    assert made["problems"][-1]["message"]["zh"] == "另外还有 2950 个类似的问题。"
+    assert size(made) < 200 * 1024
 
 
 # --- files -----------------------------------------------------------------------------------
