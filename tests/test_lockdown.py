@@ -1,6 +1,7 @@
 """What still works behind the lock-down, and what the lock-down is made of."""
 
 import errno
+import os
 import re
 import struct
 import subprocess
@@ -17,6 +18,28 @@ from conftest import OpenSession
 from grader.model import Raised, Returned
 from grader.sandbox.forked import ForkedBench
 from grader.sandbox.linux import landlock, places, seccomp, syscalls
+
+# --- calls of another kind ---------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="x32 is a part of x86-64")
+def test_a_submission_gets_no_answer_to_calls_of_the_x32_kind(open_session: OpenSession) -> None:
+    session = open_session("""
+        import ctypes, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        def ask(number):
+            ctypes.set_errno(0)
+            answer = libc.syscall(ctypes.c_long(number))
+            return answer == os.getpid(), ctypes.get_errno()
+    """)
+
+    seen = [session.call("ask", [number]) for number in (39, 39 | 0x40000000)]
+
+    assert [each.value for each in seen if isinstance(each, Returned)] == [
+        (True, 0),
+        (False, errno.EPERM),
+    ]
+
 
 # --- all torch work that a student may do ----------------------------------------------------
 
