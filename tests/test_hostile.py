@@ -1,8 +1,9 @@
 """The hostile gallery through the real command, at the level `full`, as root and as anybody.
 
-Each file of `hostile/` says in its first line what it tries; `hostile/expected.toml` says what it
-earns and what must not happen. In the files `/outside` and `/course` stand for folders of the
-test. An attack that would hurt uses a harmless form of what it needs, and prints SUCCEEDED.
+Each file of `hostile/` says in its first line (a notebook in its first cell) what it tries;
+`hostile/expected.toml` says what it earns and what must not happen. In the files `/outside` and
+`/course` stand for folders of the test. An attack that would hurt uses a harmless form of what it
+needs, and prints SUCCEEDED.
 """
 
 import json
@@ -41,6 +42,8 @@ pytestmark = pytest.mark.skipif(
 GALLERY = Path(__file__).parent / "hostile"
 EXPECTED = tomllib.loads((GALLERY / "expected.toml").read_text("utf-8"))
 NAMES = sorted(EXPECTED)
+FILES = {path.stem: path for path in GALLERY.iterdir() if path.suffix in (".py", ".ipynb")}
+NOTEBOOKS = [name for name, path in FILES.items() if path.suffix == ".ipynb"]
 KINDS = {"earned", "read", "written", "left_running", "harmed", "shown", "lost"}
 SOME = [
     "computes_after_all",
@@ -49,6 +52,8 @@ SOME = [
     "heap_walk",
     "kill_everyone",
     "nan_everywhere",
+    "notebook_magics",
+    "notebook_many_errors",
     "read_home",
     "read_the_suite",
     "terminal_escapes",
@@ -64,6 +69,7 @@ def add_position_vectors(token_vectors, position_vectors):
     return token_vectors + position_vectors
 """
 COURSE = ROOT / "assignments"
+NESTED = "[" * 100_000 + "]" * 100_000
 SUITE = next(COURSE.glob("hw1_*")) / "suite" / "test_hidden.py"
 CANARY = "canary-5d1f0c"
 # Nothing of these may be in a report or on a screen.
@@ -202,13 +208,15 @@ def graded(place: Place, names: Sequence[str], *options: str) -> Graded:
     """Grade these files and an honest one by one command."""
     (place.work / "honest.py").write_text(HONEST)
     for name in names:
-        text = (GALLERY / f"{name}.py").read_text("utf-8")
-        text = text.replace('"/outside', f'"{place.root}').replace("/outside", str(place.root))
-        (place.work / f"{name}.py").write_text(text.replace("/course", str(COURSE)), "utf-8")
+        text = FILES[name].read_text("utf-8")
+        text = text.replace("/outside", str(place.root)).replace("/course", str(COURSE))
+        if name in NOTEBOOKS:
+            text = text.replace("HUGE", "x" * (1 << 21)).replace('"NESTED"', NESTED)
+        (place.work / FILES[name].name).write_text(text, "utf-8")
     for path in place.work.iterdir():
         path.chmod(0o666)
     done = _grade(
-        place, "check", *(f"{each}.py" for each in names), "honest.py", *OPTIONS, *options
+        place, "check", *(FILES[each].name for each in names), "honest.py", *OPTIONS, *options
     )
     raw = {path.name: path.read_bytes() for path in (place.work / "reports").rglob("*.json")}
     found = [json.loads(each) for each in raw.values()]
@@ -264,7 +272,7 @@ def assert_nothing_happened(place: Place, names: Sequence[str]) -> None:
     after = place.canaries
     assert set(seen.reports) == {*names, "honest"}, seen.screen.decode("utf-8", "replace")[-4000:]
     assert {name: _told(seen.reports[name]) for name in names} == {
-        name: ("graded", "full", EXPECTED[name]["score"]) for name in names
+        name: _expected(name) for name in names
     }
     assert _told(seen.reports["honest"]) == ("graded", "full", 10)
     assert _secrets(seen.screen) == []
@@ -281,7 +289,12 @@ def assert_nothing_happened(place: Place, names: Sequence[str]) -> None:
     assert valid.returncode == 0, valid.stdout
 
 
-def _told(report: Mapping[str, Any]) -> tuple[str, str, int]:
+def _expected(name: str) -> tuple[str, str | None, int]:
+    status = EXPECTED[name].get("status", "graded")
+    return status, "full" if status == "graded" else None, EXPECTED[name]["score"]
+
+
+def _told(report: Mapping[str, Any]) -> tuple[str, str | None, int]:
     return report["status"], report["run"]["sandbox"]["level"], report["score"]
 
 
@@ -303,12 +316,20 @@ def _packages() -> set[str]:
 
 
 def test_the_hostile_gallery_is_complete_and_says_what_it_tries() -> None:
-    files = {path.stem: path.read_text("utf-8") for path in GALLERY.glob("*.py")}
+    said = {name: _first_words(path) for name, path in FILES.items()}
 
-    assert sorted(files) == NAMES
-    assert len(files) >= 60
-    assert [name for name, text in files.items() if not re.match(r"# \w.{20,}\n", text)] == []
+    assert sorted(said) == NAMES
+    assert len(said) - len(NOTEBOOKS) >= 60
+    assert len(NOTEBOOKS) >= 6
+    assert [name for name, words in said.items() if not re.fullmatch(r"\w.{20,}", words)] == []
     assert {kind for each in EXPECTED.values() for kind in each["never"]} == KINDS
+
+
+def _first_words(path: Path) -> str:
+    text = path.read_text("utf-8")
+    if path.suffix == ".ipynb":
+        return str(json.loads(text)["cells"][0]["source"])
+    return text.partition("\n")[0].removeprefix("# ")
 
 
 def test_a_few_of_the_worst_attacks_gain_nothing(place: Place) -> None:
@@ -358,6 +379,35 @@ def test_without_the_kernels_help_no_tampering_earns_a_point(place: Place) -> No
     }
     assert seen.left_running == []
     assert [each.name for each in place.scratch.iterdir()] == []
+
+
+DAEMONS = ["daemon", "daemon_without_a_trace"]
+
+
+def test_no_daemon_outlives_a_portable_worker(place: Place) -> None:
+    seen = graded(place, DAEMONS, "--sandbox", "portable")
+
+    assert {name: each["score"] for name, each in seen.reports.items()} == {
+        **dict.fromkeys(DAEMONS, 0),
+        "honest": 10,
+    }
+    assert seen.left_running == []
+
+
+@pytest.mark.long
+def test_without_the_kernels_help_an_ordinary_users_grader_is_not_read_and_nothing_stays(
+    ordinary_place: Place,
+) -> None:
+    names = [*DAEMONS, "read_the_front_desk", "read_the_parents_memory"]
+
+    seen = graded(ordinary_place, names, "--sandbox", "portable")
+
+    assert {name: each["score"] for name, each in seen.reports.items()} == {
+        **dict.fromkeys(names, 0),
+        "honest": 10,
+    }
+    assert {name: found for name, each in seen.raw.items() if (found := _secrets(each))} == {}
+    assert seen.left_running == []
 
 
 NESTS_FOLDERS = """\
