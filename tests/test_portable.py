@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -399,6 +399,78 @@ def test_a_job_without_a_number_has_no_limit_of_memory() -> None:
 
     assert told.BasicLimitInformation.LimitFlags & 0x200 == 0
     assert told.JobMemoryLimit == 0
+
+
+class Kernel32:
+    """Answers as Windows does, and remembers what it was asked; the call `refused` fails."""
+
+    def __init__(self, refused: str = "") -> None:
+        self.refused = refused
+        self.asked: list[tuple[object, ...]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        def call(*arguments: object) -> int:
+            self.asked.append((name, *arguments))
+            opened = {"CreateJobObjectW": 0x1_0000_0040, "OpenProcess": 0x1_0000_0080}
+            return 0 if name == self.refused else opened.get(name, 1)
+
+        return call
+
+    @property
+    def names(self) -> list[object]:
+        return [each[0] for each in self.asked]
+
+
+def test_a_job_has_its_limits_before_a_process_is_in_it() -> None:
+    kernel32 = Kernel32()
+
+    job_object.WinJob(77, processes=32, kernel32=kernel32)
+
+    assert kernel32.names == [
+        "CreateJobObjectW",
+        "SetInformationJobObject",
+        "OpenProcess",
+        "AssignProcessToJobObject",
+        "CloseHandle",
+    ]
+    # PROCESS_SET_QUOTA and PROCESS_TERMINATE; then job and process by handles of 64 bits.
+    assert kernel32.asked[2][1:] == (0x101, False, 77)
+    assert kernel32.asked[3][1:] == (0x1_0000_0040, 0x1_0000_0080)
+    assert kernel32.asked[4][1:] == (0x1_0000_0080,)
+
+
+def test_a_job_is_ended_once() -> None:
+    kernel32 = Kernel32()
+    job = job_object.WinJob(77, processes=32, kernel32=kernel32)
+    kernel32.asked.clear()
+
+    job.end()
+    job.end()
+
+    assert kernel32.asked == [
+        ("TerminateJobObject", 0x1_0000_0040, 1),
+        ("CloseHandle", 0x1_0000_0040),
+    ]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    ["CreateJobObjectW", "SetInformationJobObject", "OpenProcess", "AssignProcessToJobObject"],
+)
+def test_a_job_that_windows_refuses_leaves_no_handle_open(refused: str) -> None:
+    kernel32 = Kernel32(refused)
+
+    with pytest.raises(OSError, match=r".+"):
+        job_object.WinJob(77, processes=32, kernel32=kernel32)
+
+    opened = [each for each in ("CreateJobObjectW", "OpenProcess") if each in kernel32.names]
+    assert kernel32.names.count("CloseHandle") == len(opened) - (refused in opened)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has jobs")
+def test_elsewhere_there_is_no_job() -> None:
+    with pytest.raises(OSError, match="only Windows"):
+        job_object.WinJob(os.getpid(), processes=1)
 
 
 JUDGE = """

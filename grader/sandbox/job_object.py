@@ -2,12 +2,13 @@
 
 A process cannot leave the job, whatever it starts belongs to it, and when its last handle is
 closed (also because the judge has died) all of its processes are ended. Structures and constants
-are those of <winnt.h>; the layout is for 64-bit Windows. `WinJob` itself needs Windows.
+are those of <winnt.h>; the layout is for 64-bit Windows.
 """
 
 import ctypes
 import sys
 from ctypes import wintypes
+from typing import Any
 
 # JOBOBJECTINFOCLASS
 _EXTENDED_LIMIT_INFORMATION = 9
@@ -86,73 +87,80 @@ def limits(*, processes: int, memory_bytes: int | None = None) -> ExtendedLimits
     return told
 
 
-if sys.platform == "win32":
+class WinJob:
+    """A job with one process in it.
 
-    class WinJob:
-        """A job with one process in it.
+    Args:
+        pid: of a process that has not started anything yet (suspended).
+        processes: see `limits`.
+        kernel32: the library that carries it out; tests bring their own.
 
-        Args:
-            pid: of a process that has not started anything yet (suspended).
-            processes: see `limits`.
+    Raises:
+        OSError: when Windows refuses, or where there is no Windows.
+    """
+
+    def __init__(self, pid: int, *, processes: int, kernel32: Any = None) -> None:
+        self._kernel32 = _kernel32() if kernel32 is None else kernel32
+        self._handle: int | None = self._kernel32.CreateJobObjectW(None, None)
+        if not self._handle:
+            raise _refused()
+        try:
+            self.limit(limits(processes=processes))
+            self._take_in(pid)
+        except OSError:
+            self._kernel32.CloseHandle(self._handle)
+            raise
+
+    def limit(self, told: ExtendedLimits) -> None:
+        """Replace the limits of the job.
 
         Raises:
             OSError: when Windows refuses.
         """
+        if not self._kernel32.SetInformationJobObject(
+            self._handle, _EXTENDED_LIMIT_INFORMATION, ctypes.byref(told), ctypes.sizeof(told)
+        ):
+            raise _refused()
 
-        def __init__(self, pid: int, *, processes: int) -> None:
-            self._kernel32 = _kernel32()
-            self._handle: int | None = self._kernel32.CreateJobObjectW(None, None)
-            if not self._handle:
-                raise ctypes.WinError(ctypes.get_last_error())
-            self.limit(limits(processes=processes))
-            self._take_in(pid)
+    def end(self) -> None:
+        """End all processes of the job. Idempotent."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            self._kernel32.TerminateJobObject(handle, 1)
+            self._kernel32.CloseHandle(handle)
 
-        def _take_in(self, pid: int) -> None:
-            process = self._kernel32.OpenProcess(PROCESS_SET_QUOTA | PROCESS_TERMINATE, False, pid)
-            if not process:
-                raise ctypes.WinError(ctypes.get_last_error())
-            try:
-                if not self._kernel32.AssignProcessToJobObject(self._handle, process):
-                    raise ctypes.WinError(ctypes.get_last_error())
-            finally:
-                self._kernel32.CloseHandle(process)
+    def _take_in(self, pid: int) -> None:
+        process = self._kernel32.OpenProcess(PROCESS_SET_QUOTA | PROCESS_TERMINATE, False, pid)
+        if not process:
+            raise _refused()
+        try:
+            if not self._kernel32.AssignProcessToJobObject(self._handle, process):
+                raise _refused()
+        finally:
+            self._kernel32.CloseHandle(process)
 
-        def limit(self, told: ExtendedLimits) -> None:
-            """Replace the limits of the job.
 
-            Raises:
-                OSError: when Windows refuses.
-            """
-            if not self._kernel32.SetInformationJobObject(
-                self._handle, _EXTENDED_LIMIT_INFORMATION, ctypes.byref(told), ctypes.sizeof(told)
-            ):
-                raise ctypes.WinError(ctypes.get_last_error())
+def _refused() -> OSError:
+    if sys.platform == "win32":
+        return ctypes.WinError(ctypes.get_last_error())
+    return OSError("only Windows has jobs")
 
-        def end(self) -> None:
-            """End all processes of the job. Idempotent."""
-            handle, self._handle = self._handle, None
-            if handle is not None:
-                self._kernel32.TerminateJobObject(handle, 1)
-                self._kernel32.CloseHandle(handle)
 
-    def _kernel32() -> ctypes.WinDLL:
-        """kernel32 with the prototypes of <jobapi2.h>: without them handles are cut to 32 bits."""
-        library = ctypes.WinDLL("kernel32", use_last_error=True)
-        library.CreateJobObjectW.argtypes = (wintypes.LPVOID, wintypes.LPCWSTR)
-        library.CreateJobObjectW.restype = wintypes.HANDLE
-        library.SetInformationJobObject.argtypes = (
-            wintypes.HANDLE,
-            ctypes.c_int,
-            wintypes.LPVOID,
-            wintypes.DWORD,
-        )
-        library.SetInformationJobObject.restype = wintypes.BOOL
-        library.AssignProcessToJobObject.argtypes = (wintypes.HANDLE, wintypes.HANDLE)
-        library.AssignProcessToJobObject.restype = wintypes.BOOL
-        library.OpenProcess.argtypes = (wintypes.DWORD, wintypes.BOOL, wintypes.DWORD)
-        library.OpenProcess.restype = wintypes.HANDLE
-        library.TerminateJobObject.argtypes = (wintypes.HANDLE, wintypes.UINT)
-        library.TerminateJobObject.restype = wintypes.BOOL
-        library.CloseHandle.argtypes = (wintypes.HANDLE,)
-        library.CloseHandle.restype = wintypes.BOOL
-        return library
+def _kernel32() -> Any:
+    """kernel32 with the prototypes of <jobapi2.h>: without them handles are cut to 32 bits."""
+    if sys.platform != "win32":
+        raise _refused()
+    library = ctypes.WinDLL("kernel32", use_last_error=True)
+    handle, flag, number = wintypes.HANDLE, wintypes.BOOL, wintypes.DWORD
+    prototypes: dict[str, tuple[Any, tuple[Any, ...]]] = {
+        "CreateJobObjectW": (handle, (wintypes.LPVOID, wintypes.LPCWSTR)),
+        "SetInformationJobObject": (flag, (handle, ctypes.c_int, wintypes.LPVOID, number)),
+        "OpenProcess": (handle, (number, flag, number)),
+        "AssignProcessToJobObject": (flag, (handle, handle)),
+        "TerminateJobObject": (flag, (handle, wintypes.UINT)),
+        "CloseHandle": (flag, (handle,)),
+    }
+    for name, (result, arguments) in prototypes.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library

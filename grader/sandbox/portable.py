@@ -30,6 +30,7 @@ from grader.model import DeathCause, Limits
 from grader.sandbox import family, job_object, launch, pipes, scratch
 from grader.sandbox.link import Death, Output
 
+LAYERS = ("process", "watcher")
 WATCH_S = 0.05
 END_S = 10.0
 # How many processes and threads a user may start beside those that run already, so that a fork
@@ -52,7 +53,7 @@ class PortableBench:
     """
 
     level = "reduced"
-    layers: tuple[str, ...] = ("process", "watcher")
+    layers: tuple[str, ...] = LAYERS
 
     def __init__(
         self,
@@ -117,6 +118,7 @@ class PortableBench:
                 home.mkdir(mode=0o700)
                 process = _Process(home, self._not_orphans if self.adopts else None)
                 self.alive.add(process)
+                self.layers = LAYERS if process.job is None else (*LAYERS, "job_object")
                 return process
         # The session takes the end of its worker for a death and wants another one, while the
         # watcher clears everything away. This thread ends with the process, which is very soon.
@@ -159,15 +161,24 @@ class _Process:
         )
         self.outside = psutil.Process(self.popen.pid)
         self.family = family.Family(self.outside, home, not_orphans)
-        if sys.platform == "win32":
-            self.job = job_object.WinJob(self.popen.pid, processes=Limits().processes)
-            # Only now can it start anything.
-            self.outside.resume()
+        self.job = self._job()
         # They end with what writes into them.
         self.answers = pipes.Pipe(self.popen.stdout)
         self.prints = pipes.Pipe(self.popen.stderr, most_chunks=256)
         self.requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         threading.Thread(target=self._write, daemon=True).start()
+
+    def _job(self) -> "job_object.WinJob | None":
+        """Windows: the job that the worker has been taken into; None where it was refused."""
+        if sys.platform != "win32":
+            return None
+        try:
+            job = job_object.WinJob(self.popen.pid, processes=Limits().processes)
+        except OSError:
+            job = None
+        # Only now can it start anything.
+        self.outside.resume()
+        return job
 
     def _write(self) -> None:
         """Requests, from a thread: a worker that does not read must not block the judge."""
@@ -186,7 +197,7 @@ class _Process:
 
     def limit_job(self, limits: Limits) -> None:
         """Windows: bound what the worker may have from now on, above what it has."""
-        if sys.platform == "win32":
+        if sys.platform == "win32" and self.job is not None:
             with contextlib.suppress(psutil.Error):
                 memory = self.outside.memory_info().private + (limits.memory_mib << 20)
                 told = job_object.limits(processes=limits.processes, memory_bytes=memory)
@@ -201,7 +212,7 @@ class _Process:
 
     def end(self) -> int:
         """Kill the process and what it started; its exit code (negative for a signal)."""
-        if sys.platform == "win32":
+        if self.job is not None:
             self.job.end()
         code = self.family.end(lambda: self.popen.wait(END_S))
         self.requests.put(None)
