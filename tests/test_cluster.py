@@ -3,17 +3,21 @@
 import contextlib
 import json
 import os
+import pickle
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
 import pytest
+from distributed import Reschedule
+from test_bulk_engine import CODE, a_job
 from test_cli import LOCALE, ROOT, err
 from test_cli import grade as any_grade
 from test_cli_batch import (
@@ -29,6 +33,7 @@ from test_cli_batch import (
     wait_for_reports,
 )
 
+from grader.bulk import cluster_client, cluster_worker, engine
 from grader.bulk.cluster import CHUNK_S, FIRST_CHUNK, MOST_IN_CHUNK, chunk_size
 from grader.bulk.cluster_client import address_problem
 from grader.bulk.cluster_terms import (
@@ -95,6 +100,7 @@ class Cluster:
                 env={
                     **os.environ,
                     "PYTHONPATH": str(ROOT),
+                    "TMPDIR": str(self.folder),
                     "GRADE_ASSIGNMENTS": course(),
                     **self.environment,
                     **environment,
@@ -221,6 +227,51 @@ def test_reduced_is_refused_where_anybody_could_give_orders() -> None:
     refuse_unfit(found, some_terms(demanded="any", guarded=True), address="tls://10.0.0.5:8786")
     full = replace(found, level="full")
     refuse_unfit(full, some_terms(demanded="full", guarded=False), address="tcp://10.0.0.5:8786")
+
+
+@dataclass
+class FakeJudge:
+    """Says when it is closed."""
+
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def a_post(judge: FakeJudge) -> cluster_worker.Post:
+    return cluster_worker.Post(
+        terms=some_terms(),
+        fitness=Fitness(worker="node7", level="full"),
+        assignments={},
+        judge=judge,  # type: ignore[arg-type]
+    )
+
+
+def test_a_judge_that_nobody_needs_any_more_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_worker, "IDLE_S", 0.01)
+    judge = FakeJudge()
+
+    found = a_post(judge).graded(())
+    assert found.results == ()
+    assert judge.closed.wait(60)
+
+
+def test_a_worker_that_is_closing_leaves_its_chunk_to_others() -> None:
+    post = a_post(FakeJudge())
+    post.close()
+
+    with pytest.raises(Reschedule):
+        post.graded(())
+
+
+def test_nothing_that_travels_names_a_student_a_file_or_a_date() -> None:
+    job = a_job("Lee")
+    travelling = pickle.dumps((some_terms(), (engine.task(job, CODE),)))
+
+    assert CODE in travelling
+    for private in ("Lee", "secret name", "2026-03-01"):
+        assert private.encode() not in travelling
 
 
 @pytest.mark.parametrize(
@@ -351,6 +402,7 @@ def test_a_local_cluster_gives_the_reports_of_the_local_engine(tmp_path: Path) -
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_local_cluster_that_is_interrupted_ends_clean_and_continues(tmp_path: Path) -> None:
     slow_class(tmp_path / "in", 30)
     (tmp_path / "tmp").mkdir()
@@ -372,6 +424,24 @@ def test_a_local_cluster_that_is_interrupted_ends_clean_and_continues(tmp_path: 
     assert result.returncode == 0, err(result)
     assert "were graded by an earlier run and still hold" in err(result)
     assert {key: outcome(tmp_path / "out")[key] for key in left} == left
+
+
+@pytest.mark.long
+def test_an_interruption_while_the_cluster_starts_is_as_silent(tmp_path: Path) -> None:
+    many(tmp_path / "in", 1)
+    (tmp_path / "tmp").mkdir()
+    process = started(*BATCH, cwd=tmp_path, env={"TMPDIR": str(tmp_path / "tmp")})
+    waited(process, lambda: "begun" if psutil.Process(process.pid).children() else "")
+    os.killpg(process.pid, signal.SIGINT)
+    shown, complaints = process.communicate()
+
+    assert process.returncode == 130
+    assert (shown, complaints.decode().strip()) == (
+        b"",
+        "Stopped. Nothing was graded after this point.",
+    )
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert remains(tmp_path) == []
 
 
 def slow_class(root: Path, number: int) -> Path:
@@ -538,6 +608,21 @@ def test_with_certificates_an_open_sandbox_is_accepted(
     assert set(scores(tmp_path / "out").values()) == {"10"}
     assert without.returncode == 3
     assert "perhaps check your TLS configuration" in said(err(without))
+
+
+def test_a_scheduler_without_workers_is_given_up(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_client, "FIRST_WORKER_S", 0.2)
+
+    with (
+        cluster_client.quiet(debug=False),
+        cluster_client.connected(cluster.address) as client,
+        pytest.raises(ClusterFailed) as raised,
+        cluster_client.prepared(client, some_terms(), cluster.address),
+    ):
+        pass
+    assert f"The scheduler at {cluster.address} has no worker" in str(raised.value)
 
 
 @pytest.mark.long

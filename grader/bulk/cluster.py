@@ -30,7 +30,7 @@ from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 
 from grader.assignment import Assignment
-from grader.bulk import cluster_client, cluster_terms, cluster_worker, engine
+from grader.bulk import cluster_client, cluster_local, cluster_terms, cluster_worker, engine
 from grader.bulk.cluster_client import Workers
 from grader.bulk.cluster_terms import ClusterFailed, Graded, Terms
 from grader.bulk.engine import Lost, Result, Task
@@ -82,7 +82,7 @@ class Dask:
             address = self.scheduler
             if address is None:
                 workers = min(self.jobs, len(planned))
-                own = cluster_client.own_cluster(workers, debug=self.debug)
+                own = cluster_local.own_cluster(workers, debug=self.debug)
                 address = stack.enter_context(own)
             client = stack.enter_context(cluster_client.connected(address))
             terms = self._terms(planned)
@@ -193,14 +193,17 @@ class _Stream:
         return Chunk(jobs=tuple(tasks), tasks=tuple(tasks.values())), lost
 
     def _send(self, chunk: Chunk) -> None:
-        future = self.client.submit(
-            cluster_worker.grade_chunk,
-            self.plugin,
-            chunk.tasks,
-            # A key of chance: whoever looks at the scheduler learns nothing from it.
-            key=f"grade-{secrets.token_hex(16)}",
-            pure=False,
-        )
+        try:
+            future = self.client.submit(
+                cluster_worker.grade_chunk,
+                self.plugin,
+                chunk.tasks,
+                # A key of chance: whoever looks at the scheduler learns nothing from it.
+                key=f"grade-{secrets.token_hex(16)}",
+                pure=False,
+            )
+        except Exception as error:
+            raise ClusterFailed("lost", address=self.address, reason=str(error)) from error
         self.sent[future] = chunk
         future.add_done_callback(self.back.put)
 

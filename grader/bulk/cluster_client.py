@@ -1,18 +1,15 @@
-"""The client's side of a cluster: found or started, its workers looked at, and left as it was."""
+"""The client's side of a cluster: the scheduler is found, its workers are looked at."""
 
 import asyncio
 import contextlib
 import logging
-import os
 import secrets
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dask
-from distributed import Client, LocalCluster, Security
+from distributed import Client, Security
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.core import connect
 from distributed.comm.registry import backends
@@ -21,15 +18,12 @@ from grader.bulk import cluster_terms, cluster_worker
 from grader.bulk.cluster_terms import ClusterFailed, Fitness, Terms
 
 # How long to wait: for an answer of the scheduler, for the first worker, for another worker after
-# the last one is gone (a batch system may take a while to start it), for the end of our own.
+# the last one is gone (a batch system may take a while to start it), for the client's end.
 CONNECT_S = 10.0
 FIRST_WORKER_S = 60.0
 NO_WORKER_S = 300.0
 END_S = 10.0
 _LOOK_EVERY_S = 2.0
-# A worker that dies is replaced at once here, and what kills it is found sooner than by Dask's
-# usual four deaths.
-_DEATHS = 1
 
 
 def address_problem(address: str) -> str | None:
@@ -71,39 +65,6 @@ def quiet(*, debug: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def own_cluster(workers: int, *, debug: bool) -> Iterator[str]:
-    """The address of a scheduler on loopback with that many workers.
-
-    Raises:
-        ClusterFailed: they cannot be started.
-    """
-    folder = tempfile.mkdtemp(prefix="torchgrade-dask-")
-    with contextlib.ExitStack() as stack:
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        stack.enter_context(_unaffected())
-        own = {"distributed.scheduler.allowed-failures": _DEATHS, "temporary-directory": folder}
-        stack.enter_context(dask.config.set(own))
-        try:
-            cluster = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                protocol="tcp://",
-                security=Security(require_encryption=False),
-                dashboard_address=None,
-                local_directory=folder,
-                # The judges' processes have limits of their own.
-                memory_limit=None,
-                silence_logs=logging.WARNING if debug else logging.CRITICAL,
-            )
-        except (OSError, RuntimeError) as error:
-            raise ClusterFailed("no_local", reason=str(error)) from error
-        stack.callback(_ended, cluster)
-        yield str(cluster.scheduler_address)
-
-
-@contextlib.contextmanager
 def connected(address: str) -> Iterator[Client]:
     """A client of the scheduler.
 
@@ -127,7 +88,7 @@ def connected(address: str) -> Iterator[Client]:
     try:
         yield client
     finally:
-        _ended(client)
+        _closed(client)
 
 
 @contextlib.contextmanager
@@ -139,20 +100,16 @@ def prepared(client: Client, terms: Terms, address: str) -> Iterator[str]:
     """
     _await_worker(client, address)
     name = f"torchgrade-{secrets.token_hex(8)}"
-    try:
-        # Before the plugin: of one that cannot be set up, Dask does not say where.
-        found = client.run(cluster_worker.compared, terms, on_error="return")
-        _refuse_unfit(found, terms, address)
-        client.register_plugin(cluster_worker.JudgePlugin(terms), name=name)
-    except OSError as error:
-        raise ClusterFailed("lost", address=address, reason=str(error)) from error
-    try:
-        _refuse_unfit(client.run(cluster_worker.tried, name, on_error="return"), terms, address)
+    with contextlib.ExitStack() as stack:
+        with _lost(address):
+            # Before the plugin: of one that cannot be set up, Dask does not say where.
+            compared = client.run(cluster_worker.compared, terms, on_error="return")
+            _refuse_unfit(compared, terms, address)
+            client.register_plugin(cluster_worker.JudgePlugin(terms), name=name)
+            stack.callback(_taken_away, client, name)
+            tried = client.run(cluster_worker.tried, name, on_error="return")
+            _refuse_unfit(tried, terms, address)
         yield name
-    finally:
-        if client.status == "running":
-            with contextlib.suppress(Exception):
-                client.unregister_worker_plugin(name)
 
 
 class Workers:
@@ -161,8 +118,9 @@ class Workers:
     def __init__(self, client: Client, address: str) -> None:
         self.client = client
         self.address = address
-        self.number = _number(client)
-        self.looked = self.seen = time.monotonic()
+        self.number = 0
+        self.looked, self.seen = 0.0, time.monotonic()
+        self.look()
 
     def look(self) -> None:
         """Count again, when that was a while ago.
@@ -173,11 +131,8 @@ class Workers:
         now = time.monotonic()
         if now - self.looked < _LOOK_EVERY_S:
             return
-        try:
-            self.number = _number(self.client)
-        # A client that has closed raises what belongs to its missing parts.
-        except (OSError, RuntimeError, AttributeError) as error:
-            raise ClusterFailed("lost", address=self.address, reason=str(error)) from error
+        with _lost(self.address):
+            self.number = len(self.client.nthreads())
         self.looked = now
         if self.number:
             self.seen = now
@@ -188,26 +143,6 @@ class Workers:
 # --- below ---------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _unaffected() -> Iterator[None]:
-    """Workers that are started meanwhile import nothing from the current folder.
-
-    Dask's processes begin with `python -c`, which searches there first: a `json.py` beside a
-    submission would be run, and not as a submission.
-    """
-    kept = {name: os.environ.get(name) for name in ("PYTHONSAFEPATH", "PYTHONPATH")}
-    os.environ["PYTHONSAFEPATH"] = "1"
-    os.environ.pop("PYTHONPATH", None)
-    try:
-        yield
-    finally:
-        for name, value in kept.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
 async def _tried(address: str) -> None:
     arguments = Security().get_connection_args("client")
     comm = await connect(address, timeout=CONNECT_S, **arguments)
@@ -215,12 +150,28 @@ async def _tried(address: str) -> None:
 
 
 def _await_worker(client: Client, address: str) -> None:
+    with _lost(address):
+        try:
+            client.wait_for_workers(1, timeout=FIRST_WORKER_S)
+        except TimeoutError as error:
+            seconds = int(FIRST_WORKER_S)
+            raise ClusterFailed("no_worker", address=address, seconds=seconds) from error
+
+
+@contextlib.contextmanager
+def _lost(address: str) -> Iterator[None]:
+    """What a client raises whose scheduler is gone, in one sentence."""
     try:
-        client.wait_for_workers(1, timeout=FIRST_WORKER_S)
-    except TimeoutError as error:
-        raise ClusterFailed("no_worker", address=address, seconds=int(FIRST_WORKER_S)) from error
-    except OSError as error:
+        yield
+    # One that has closed meanwhile misses parts of itself.
+    except (OSError, RuntimeError, AttributeError) as error:
         raise ClusterFailed("lost", address=address, reason=str(error)) from error
+
+
+def _taken_away(client: Client, plugin: str) -> None:
+    if client.status == "running":
+        with contextlib.suppress(Exception):
+            client.unregister_worker_plugin(plugin)
 
 
 def _refuse_unfit(found: Mapping[str, Any], terms: Terms, address: str) -> None:
@@ -236,10 +187,6 @@ def _refuse_unfit(found: Mapping[str, Any], terms: Terms, address: str) -> None:
                 raise ClusterFailed("strange", worker=worker, reason=reason)
 
 
-def _number(client: Client) -> int:
-    return len(client.nthreads())
-
-
-def _ended(process: Client | LocalCluster) -> None:
+def _closed(client: Client) -> None:
     with contextlib.suppress(TimeoutError, OSError):
-        process.close(timeout=END_S)
+        client.close(timeout=END_S)

@@ -16,6 +16,7 @@ of a client that was killed. For the same reason no judge is started before it i
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -55,7 +56,7 @@ class JudgePlugin(WorkerPlugin):
     def setup(self, worker: Worker) -> None:
         if self.terms.ours:
             # Ctrl-C reaches every process of the terminal; the client ends its own workers. By a
-            # handler, because a signal that is ignored would be ignored by judges and submissions.
+            # handler, because what is ignored or blocked here would be for judge and submissions.
             signal.signal(signal.SIGINT, lambda *_: None)
         self.post = Post.opened(self.terms, named(worker), worker.state.nthreads)
 
@@ -97,6 +98,7 @@ class Post:
     def tried(self) -> Fitness:
         """The fitness with the sandbox level, which shows when something harmless is graded."""
         with self.lock:
+            self._listen()
             if self.fit() and self.fitness.level is None:
                 self.fitness = _tried(self)
                 self._watch()
@@ -108,6 +110,7 @@ class Post:
         began = time.monotonic()
         with self.lock:
             self._rest()
+            self._listen()
             results = tuple(self._each(task) for task in tasks if not self.stopped.is_set())
             if self.stopped.is_set():
                 # What was being graded may have started the judge again. The worker is closing,
@@ -129,6 +132,11 @@ class Post:
         self.stopped.set()
         self._rest()
         self.judge.close()
+
+    def _listen(self) -> None:
+        """Let the judge that this thread may start have Ctrl-C as every other program."""
+        if self.terms.ours and sys.platform != "win32":
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     # --- unused ---------------------------------------------------------------------------
 
