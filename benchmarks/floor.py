@@ -1,12 +1,14 @@
 """The floor: what a submission costs if only its own code is run, against what grading it costs.
 
 The suite's calls on the model solution are recorded once. The floor then is: fork a warm zygote,
-load the file, make the same calls, end; without tests, scores, reports and lock-down. Both sides
-run on one core, where waiting for each other costs nothing that a second core would hide.
+load the file, make the same calls, end; without tests, scores, reports and lock-down. Against it
+stands a judge as a batch has it, up to both finished reports. Both sides run on one core, so that
+neither hides work on a second one.
 """
 
 import contextlib
 import os
+import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,10 +19,11 @@ from typing import Any
 import pytest
 
 from benchmarks import classes
-from benchmarks.measuring import Benchmark, Pair, Row, Wanted, paired
+from benchmarks.batches import graded
+from benchmarks.measuring import Benchmark, Pair, Row, Wanted, milliseconds, paired
 from grader import submission
 from grader.assignment import Assignment
-from grader.grading import Judge, Settings
+from grader.grading import PER_FORK, Judge, Settings
 from grader.model import Died, Limits, Observation, Reading, Source
 from grader.sandbox.forked import ForkedBench
 from grader.sandbox.link import Output
@@ -30,7 +33,10 @@ BUDGET = 3.0
 LAYERS = ("landlock", "seccomp", "namespaces", "uid", "no_new_privs", "capabilities", "undumpable")
 # All ways for a suite to reach the submission.
 WAYS = ("call", "new", "method", "keep")
-ROUNDS = 4
+# So that each round pays for one fork of the judge.
+ROUNDS = PER_FORK
+# Those of a batch.
+SETTINGS = Settings(time_factor=1.0, per_fork=PER_FORK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,27 +58,50 @@ def benchmarks() -> Iterator[Benchmark]:
         )
 
 
-def _measuring(assignment: Assignment) -> Callable[[Wanted], list[Row]]:
-    def run(wanted: Wanted) -> list[Row]:
+def _measuring(assignment: Assignment) -> Callable[[Wanted], Iterator[Row]]:
+    def run(wanted: Wanted) -> Iterator[Row]:
         reading = _reference(assignment)
         asked = recorded(assignment)
-        with on_one_core(), bench() as bare, Judge.start(Settings(time_factor=1.0)) as judge:
-            pair = Pair(
-                name=f"floor-{assignment.id}",
-                budget=BUDGET,
-                measured=lambda: _times(ROUNDS, lambda: _judge(judge, reading, assignment)),
-                yardstick=lambda: _times(ROUNDS, lambda: replay(bare, reading.source, asked)),
-                pairs=15,
-            )
-            row = paired(pair, wanted, per=ROUNDS)
-        figures = {"assignment": assignment.id, "calls": len(asked)}
-        return [_noted(row, f"{len(asked)} calls", figures)]
+        with on_one_core(), bench() as bare:
+
+            def floor() -> None:
+                _times(ROUNDS, lambda: replay(bare, reading.source, asked))
+
+            with Judge.start(SETTINGS) as judge:
+                pair = Pair(
+                    name=f"floor-{assignment.id}",
+                    budget=BUDGET,
+                    measured=lambda: _times(ROUNDS, lambda: _judge(judge, reading, assignment)),
+                    yardstick=floor,
+                    pairs=10,
+                )
+                row = paired(pair, wanted, per=ROUNDS)
+            yield replace(row, note=f"{len(asked)} calls", figures={"calls": len(asked)})
+            yield _batch(assignment, floor, wanted)
 
     return run
 
 
-def _noted(row: Row, note: str, figures: dict[str, object]) -> Row:
-    return replace(row, note=note, figures=figures)
+def _batch(assignment: Assignment, floor: Callable[[], None], wanted: Wanted) -> Row:
+    """The real command with one job on one core, reports written, against the floor around it."""
+    count = 100 if wanted.full else 24
+    text = (assignment.folder / "reference.py").read_text("utf-8")
+    answer = classes.Answer(name="reference", text=text, score=assignment.max_score)
+    folder = wanted.folder / "class"
+    classes.written(folder, assignment.id, [answer], count)
+    floors_ms = [milliseconds(floor)]
+    options = ("--assignment", assignment.id)
+    each_s = graded(folder, wanted.folder / "class.out", *options, jobs=1).steady_s
+    floors_ms.append(milliseconds(floor))
+    floor_ms = statistics.mean(floors_ms) / ROUNDS
+    return Row(
+        name=f"floor-{assignment.id}-batch",
+        budget=BUDGET,
+        ratio=each_s * 1000 / floor_ms,
+        measured_ms=each_s * 1000,
+        yardstick_ms=floor_ms,
+        note=f"`grade batch` of {count}, reports written, start-up left out",
+    )
 
 
 def _times(rounds: int, action: Callable[[], object]) -> None:
