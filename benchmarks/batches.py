@@ -13,6 +13,8 @@ from time import perf_counter
 
 import psutil
 
+from benchmarks.measuring import Broken
+
 MIB = 1 << 20
 
 
@@ -62,11 +64,11 @@ def grade_command() -> Path:
     """The installed command.
 
     Raises:
-        SystemExit: there is none beside this Python.
+        Broken: there is none beside this Python.
     """
     found = shutil.which("grade", path=Path(sys.executable).parent)
     if found is None:
-        raise SystemExit(f"there is no `grade` beside {sys.executable}: install the project first")
+        raise Broken(f"there is no `grade` beside {sys.executable}: install the project first")
     return Path(found)
 
 
@@ -77,7 +79,7 @@ def graded(source: Path, out: Path, *options: str | Path, jobs: int, every_s: fl
         every_s: seconds between two looks at the memory.
 
     Raises:
-        SystemExit: the command failed.
+        Broken: the command failed.
     """
     words = [grade_command(), "batch", source, "--out", out, "--jobs", str(jobs)]
     words += ["--seed", "7", "--allow-reduced", *options]
@@ -96,7 +98,7 @@ def graded(source: Path, out: Path, *options: str | Path, jobs: int, every_s: fl
         screen.seek(0)
         if process.returncode:
             last = screen.read()[-4000:].decode("utf-8", "replace")
-            raise SystemExit(f"{words} ended with {process.returncode}:\n{last}")
+            raise Broken(f"{words} ended with {process.returncode}:\n{last}")
     finished = sorted(each.stat().st_mtime for each in reports(out))
     return Batch(
         submissions=len(finished),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks import classes
 from benchmarks.batches import grade_command
-from benchmarks.measuring import Benchmark, Pair, Row, Wanted, paired
+from benchmarks.measuring import Benchmark, Broken, Pair, Row, Wanted, paired
 from grader import submission
 from grader.assignment import Assignment
 from grader.grading import Judge, Settings
@@ -106,7 +106,7 @@ def _command(*words: str | Path, codes: Sequence[int] = (0,)) -> Callable[[], ob
     def run() -> None:
         done = subprocess.run(words, capture_output=True, check=False)
         if done.returncode not in codes:
-            raise SystemExit(f"{words} ended with {done.returncode}:\n{done.stderr.decode()}")
+            raise Broken(f"{words} ended with {done.returncode}:\n{done.stderr.decode()}")
 
     return run
 
@@ -120,7 +120,7 @@ def _graded(judge: Judge, each: Assignment, file: Path, expected: str) -> Callab
             report = judge.grade(reading, each)
             earned = {"all": report["max_score"], "none": 0}[expected]
             if report["score"] != earned:
-                raise SystemExit(f"{file.name}: score {report['score']} instead of {earned}")
+                raise Broken(f"{file.name}: score {report['score']} instead of {earned}")
 
     return run
 

@@ -20,7 +20,7 @@ import pytest
 
 from benchmarks import classes
 from benchmarks.batches import graded
-from benchmarks.measuring import Benchmark, Pair, Row, Wanted, milliseconds, paired
+from benchmarks.measuring import Benchmark, Broken, Pair, Row, Wanted, milliseconds, paired
 from grader import submission
 from grader.assignment import Assignment
 from grader.grading import PER_FORK, Judge, Settings
@@ -116,7 +116,7 @@ def _reference(assignment: Assignment) -> Reading:
 def _judge(judge: Judge, reading: Reading, assignment: Assignment) -> None:
     views = judge.both_views(reading, assignment)
     if views.staff["score"] != views.staff["max_score"]:
-        raise SystemExit(f"{assignment.id}: the model solution earned {views.staff['score']}")
+        raise Broken(f"{assignment.id}: the model solution earned {views.staff['score']}")
 
 
 # --- the floor ---------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def recorded(assignment: Assignment) -> tuple[Asked, ...]:
         ]
         code = pytest.main(words)
     if code != pytest.ExitCode.OK or not asked:
-        raise SystemExit(f"{assignment.id}: the suite ended with {code!r} on the model solution")
+        raise Broken(f"{assignment.id}: the suite ended with {code!r} on the model solution")
     return tuple(asked)
 
 
@@ -177,13 +177,13 @@ def replay(bare: ForkedBench, source: Source | None, asked: Sequence[Asked]) -> 
     Handles are numbered alike in every session, so that recorded ones fit.
     """
     if source is None:
-        raise SystemExit("the model solution cannot be read")
+        raise Broken("the model solution cannot be read")
     session = Session(bench=bare, source=source, limits=Limits(), output=Output(64))
     for each in asked:
         seen: Observation | tuple[object, Observation]
         seen = getattr(session, each.way)(*each.args, **each.kwargs)
         if isinstance(seen, Died):
-            raise SystemExit(f"the model solution died: {seen}")
+            raise Broken(f"the model solution died: {seen}")
     session.close()
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from benchmarks import classes
 from benchmarks.batches import graded, reports
 from benchmarks.classes import ROOT, Answer
-from benchmarks.measuring import Benchmark, Row, Wanted, cores
+from benchmarks.measuring import Benchmark, Broken, Row, Wanted, cores
 from grader.assignment import Assignment
 from grader.model import Limits
 from grader.sandbox.session import MOST_DEATHS, WALL_FACTOR, WALL_LEAST_S
@@ -146,7 +146,7 @@ def _run(wanted: Wanted) -> list[Row]:
     batch = graded(wanted.folder / "class", out, "--assignment", ID, jobs=cores())
     found = [json.loads(path.read_bytes()) for path in reports(out)]
     if problems := wrong(found, handed_in):
-        raise SystemExit("\n".join(["not what the reports must say:", *problems]))
+        raise Broken("\n".join(["not what the reports must say:", *problems]))
     costs = _costs(found, handed_in, classes.known()[ID])
     print(*map(_line, costs), sep="\n")
     explained_s = sum(each["bound_s"] * each["count"] for each in costs)

@@ -17,6 +17,10 @@ from typing import Literal
 HEADER = f"{'ratio':>8} {'budget':>8} {'ms':>9} {'of ms':>9} {'pairs':>5}  what"
 
 
+class Broken(Exception):
+    """What was run did not do what it should; a figure of it would say nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """How thoroughly to measure.
@@ -39,6 +43,7 @@ class Row:
     """A line of the table; times in milliseconds, of what the name says.
 
     Args:
+        measured_ms: None where the ratio is not one of times.
         budget: what the ratio is held against; None where it is only shown.
         sense: which side of the budget is good.
         figures: what else was seen, for the JSON; `note` is its short form for the table.
@@ -46,8 +51,8 @@ class Row:
 
     name: str
     ratio: float
-    measured_ms: float
-    yardstick_ms: float
+    measured_ms: float | None = None
+    yardstick_ms: float | None = None
     budget: float | None = None
     sense: Literal["at most", "at least"] = "at most"
     pairs: int = 1
@@ -63,10 +68,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A benchmark that cannot run here, and why."""
+    """A benchmark without a figure, and why: it cannot run here, or it is broken."""
 
     name: str
     reason: str
+    broken: bool = False
 
 
 Result = Row | Skipped
@@ -136,9 +142,13 @@ def line(result: Result) -> str:
     verdict = "" if result.kept else "   MISSED"
     note = f" ({result.note})" if result.note else ""
     return (
-        f"{result.ratio:8.2f} {budget:>8} {result.measured_ms:9.1f} {result.yardstick_ms:9.1f}"
+        f"{result.ratio:8.2f} {budget:>8} {_time(result.measured_ms)} {_time(result.yardstick_ms)}"
         f" {result.pairs:5}  {result.name}{note}{verdict}"
     )
+
+
+def _time(ms: float | None) -> str:
+    return f"{'-':>9}" if ms is None else f"{ms:9.1f}"
 
 
 def record(results: Sequence[Result], *, full: bool) -> dict[str, object]:

@@ -3,7 +3,7 @@
     python benchmarks/run.py [--only NAME]... [--pairs N] [--full] [--json PATH] [--list]
 
 NAME is a benchmark or the first part of its name: `floor` is all of `floor-hw1` to `floor-hw4`.
-Exit code 1 when a budget is missed, 2 when there is no such benchmark.
+Exit code 1 when a budget is missed or a benchmark is broken, 2 when there is no such benchmark.
 """
 
 import argparse
@@ -14,7 +14,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import commands, floor, hostile_class, isolation, whole_classes
-from benchmarks.measuring import HEADER, Benchmark, Result, Row, Wanted, line, record
+from benchmarks.measuring import (
+    HEADER,
+    Benchmark,
+    Broken,
+    Result,
+    Row,
+    Skipped,
+    Wanted,
+    line,
+    record,
+)
 from benchmarks.peers import comparison
 
 SOURCES = (commands, floor, isolation, whole_classes, hostile_class, comparison)
@@ -39,7 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # After each one, so that a benchmark that is stopped leaves the others.
             told = json.dumps(record(results, full=typed.full), indent=2)
             typed.json.write_text(told + "\n", "utf-8")
-    return 0 if all(each.kept for each in results if isinstance(each, Row)) else 1
+    return 0 if all(map(_fine, results)) else 1
+
+
+def _fine(result: Result) -> bool:
+    return result.kept if isinstance(result, Row) else not result.broken
 
 
 def benchmarks() -> list[Benchmark]:
@@ -80,7 +94,11 @@ def _measured(chosen: Sequence[Benchmark], typed: argparse.Namespace) -> Iterato
             wanted = Wanted(
                 folder=Path(folder), full=typed.full, pairs=typed.pairs, peers=typed.peers
             )
-            yield from each.run(wanted)
+            try:
+                yield from each.run(wanted)
+            except Broken as error:
+                # The others are measured all the same.
+                yield Skipped(name=each.name, reason=str(error), broken=True)
 
 
 if __name__ == "__main__":

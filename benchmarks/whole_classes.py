@@ -81,8 +81,6 @@ def _memory(id: str, large: Batch) -> Row:
         name=f"class-{id}-memory",
         ratio=large.memory_growth,
         budget=MEMORY_BUDGET,
-        measured_ms=large.wall_s * 1000,
-        yardstick_ms=large.wall_s * 1000,
         note=f"of all processes, last quarter against first; peak {_peak(large):.0f} MiB",
         figures={"memory_mib": [round(each, 1) for each in large.memory_mib]},
     )

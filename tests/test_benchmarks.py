@@ -12,7 +12,7 @@ from test_cli import ROOT
 # The checkout's own, however this is run.
 sys.path.insert(0, str(ROOT))
 from benchmarks import capacity, classes, measuring, run
-from benchmarks.measuring import Row, Skipped
+from benchmarks.measuring import Benchmark, Row, Skipped
 from benchmarks.peers import notebooks as peers_notebooks
 from benchmarks.peers import ten
 
@@ -90,6 +90,26 @@ def test_a_missed_budget_is_told_in_the_table_and_a_skipped_one_says_why() -> No
     assert {len(each[: each.index(" floor")]) for each in lines[:3]} == {
         len(measuring.HEADER[: measuring.HEADER.index(" what")])
     }
+
+
+def test_a_broken_benchmark_is_told_and_hides_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def breaks(wanted: measuring.Wanted) -> list[Row]:
+        raise measuring.Broken("no word from it")
+
+    some = [
+        Benchmark(name="one", about="", run=breaks),
+        Benchmark(name="two", about="", run=lambda wanted: [a_row(name="two")]),
+    ]
+    monkeypatch.setattr(run, "benchmarks", lambda: some)
+
+    code = run.main([])
+
+    told = capsys.readouterr().out.splitlines()
+    assert code == 1
+    assert told[1].endswith("one: no word from it")
+    assert told[2].endswith("two")
 
 
 def test_a_name_chooses_one_benchmark_or_all_that_begin_with_it() -> None:

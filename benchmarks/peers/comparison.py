@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks import classes
 from benchmarks.batches import Batch, graded
 from benchmarks.classes import Answer
-from benchmarks.measuring import Benchmark, Result, Row, Skipped, Wanted, milliseconds
+from benchmarks.measuring import Benchmark, Broken, Result, Row, Skipped, Wanted, milliseconds
 from benchmarks.peers import bundles
 
 BUDGET = 40.0
@@ -138,7 +138,7 @@ def _ours(wanted: Wanted) -> Batch:
     options = ("--assignments", course, "--assignment", "ten")
     batch = graded(wanted.folder / "class", out, *options, jobs=1)
     if lost := [name for name, score in classes.scores(out).items() if score != 10]:
-        raise SystemExit(f"ours found {len(lost)} right answers wrong")
+        raise Broken(f"ours found {len(lost)} right answers wrong")
     return batch
 
 
