@@ -203,7 +203,7 @@ class _Stream:
                 pure=False,
             )
         except Exception as error:
-            raise ClusterFailed("lost", address=self.address, reason=str(error)) from error
+            raise self._lost(error) from error
         self.sent[future] = chunk
         future.add_done_callback(self.back.put)
 
@@ -239,8 +239,11 @@ class _Stream:
             return None
         # Cancelled, which Python does not count among exceptions: the scheduler was lost.
         except (Exception, asyncio.CancelledError) as error:
-            raise ClusterFailed("lost", address=self.address, reason=str(error)) from error
+            raise self._lost(error) from error
         if not isinstance(found, Graded):
             cluster_terms.refuse_unfit(found, self.terms, address=self.address)
             raise ClusterFailed("lost", address=self.address, reason=repr(found))
         return found
+
+    def _lost(self, error: BaseException) -> ClusterFailed:
+        return ClusterFailed("lost", address=self.address, reason=cluster_terms.reason(error))

@@ -82,9 +82,11 @@ def connected(address: str) -> Iterator[Client]:
             direct_to_workers=False,
             name="torchgrade",
         )
-    except (OSError, ValueError, TypeError, RuntimeError) as error:
-        reason = str(error.__cause__ or error)
-        raise ClusterFailed("unreachable", address=address, reason=reason) from error
+    except TypeError as error:
+        raise ClusterFailed("no_certificates", address=address) from error
+    except (OSError, ValueError, RuntimeError) as error:
+        why = cluster_terms.reason(error)
+        raise ClusterFailed("unreachable", address=address, reason=why) from error
     try:
         yield client
     finally:
@@ -165,7 +167,7 @@ def _lost(address: str) -> Iterator[None]:
         yield
     # One that has closed meanwhile misses parts of itself.
     except (OSError, RuntimeError, AttributeError) as error:
-        raise ClusterFailed("lost", address=address, reason=str(error)) from error
+        raise ClusterFailed("lost", address=address, reason=cluster_terms.reason(error)) from error
 
 
 def _taken_away(client: Client, plugin: str) -> None:

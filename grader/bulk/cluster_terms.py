@@ -164,5 +164,17 @@ def refuse_unfit(found: Fitness, terms: Terms, *, address: str) -> None:
             raise ClusterFailed("open", worker=found.worker, level=found.level, address=address)
 
 
+def reason(error: BaseException) -> str:
+    """What lies at the bottom of an error of Dask's, without the objects on the way."""
+    if said := getattr(error, "reason", None):
+        return str(said)
+    deepest = error
+    while deepest.__cause__ is not None:
+        deepest = deepest.__cause__
+    if isinstance(deepest, OSError) and deepest.strerror:
+        return deepest.strerror
+    return str(deepest) or str(error) or type(error).__name__
+
+
 def _short(digest: str | None) -> str:
     return digest[:_DIGITS_SHOWN] if digest else "-"

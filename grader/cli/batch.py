@@ -96,8 +96,6 @@ def _run(ctx: click.Context, /, source: str, **options: Any) -> int:
         except Reduced as error:
             terminal.say(*batch_screen.reduced(error, here))
         except ClusterFailed as error:
-            if here.debug:
-                raise
             terminal.say(*batch_screen.cluster_failed(error, here))
     return _FAILED
 

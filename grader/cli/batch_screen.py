@@ -22,7 +22,12 @@ def reduced(error: "Reduced", here: Desk) -> list[str]:
 
 
 def cluster_failed(error: "ClusterFailed", here: Desk) -> list[str]:
-    return wrap(error.text.in_language(here.language))
+    lines = wrap(error.text.in_language(here.language))
+    if not here.debug:
+        return lines
+    import traceback
+
+    return ["".join(traceback.format_exception(error)).rstrip(), *lines]
 
 
 def screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
