@@ -1,11 +1,12 @@
 """A session: one submission in its worker, and every exchange with it.
 
 Theory of operation. The judge asks, the worker answers, strictly in turn. Before a request the
-channel must be silent, the answer must carry the request's random id, announce no more bytes than
-a right answer could have, follow the grammar of `wire`, and be followed by silence; anything else
-is `garbled`. One absolute deadline covers an exchange: CPU seconds of the worker, measured from
-outside, and a wall clock as backstop, for one exchange and for all of a submission together. When a worker dies its parent says why; a replacement loads
-the source again, without the unit that killed the last one, and the remaining calls go on.
+channel must be silent, the answer must carry the request's random id, announce no more bytes than a
+right answer could have, follow the grammar of `wire`, and be followed by silence; anything else is
+`garbled`. One absolute deadline covers an exchange: CPU seconds of the worker, measured from
+outside, and a wall clock as backstop, for one exchange and for all of a submission together. When a
+worker dies its parent says why; a replacement loads the source again, without the unit that killed
+the last one, and the remaining calls go on.
 """
 
 import secrets
