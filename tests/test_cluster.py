@@ -562,6 +562,19 @@ def test_an_open_sandbox_needs_a_guarded_scheduler(cluster: Cluster, tmp_path: P
     assert not (tmp_path / "out" / "reports").exists()
 
 
+def test_an_open_sandbox_gets_no_cluster_of_its_own(tmp_path: Path) -> None:
+    many(tmp_path / "in", 1)
+    options = ("--engine", "dask", "--sandbox", "portable", "--allow-reduced")
+
+    result = grade("batch", "in", "--out", "out", *options, cwd=tmp_path)
+
+    told = said(err(result))
+    assert result.returncode == 3
+    assert "is not guarded by TLS" in told
+    assert "Use --engine local" in told
+    assert not (tmp_path / "out" / "reports").exists()
+
+
 @pytest.fixture
 def certificates(tmp_path: Path) -> dict[str, str]:
     """Dask's settings for TLS with a certificate that vouches for itself."""

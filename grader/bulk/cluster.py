@@ -8,7 +8,7 @@ the client and its judge was tried.
 
 A scheduler's plain port asks nobody who they are: whoever reaches it runs code on every worker.
 Submissions that are locked in completely do not reach it. Where they are not, it has to be guarded
-by TLS, or to be our own on this machine, where an open submission gains little by it.
+by TLS, our own on this machine as well.
 
 Deaths. Dask gives the chunks of a dead worker to others, and gives a chunk up when too many workers
 died that had it, whether they had begun with it or not. So each submission of such a chunk is tried
@@ -85,19 +85,19 @@ class Dask:
                 own = cluster_local.own_cluster(workers, debug=self.debug)
                 address = stack.enter_context(own)
             client = stack.enter_context(cluster_client.connected(address))
-            terms = self._terms(planned)
+            terms = self._terms(planned, guarded=cluster_client.is_guarded(address))
             plugin = stack.enter_context(cluster_client.prepared(client, terms, address))
             stream = _Stream(client=client, plugin=plugin, terms=terms, address=address)
             yield from stream.results(planned, self.load)
 
-    def _terms(self, planned: Sequence[Job]) -> Terms:
+    def _terms(self, planned: Sequence[Job], *, guarded: bool) -> Terms:
         return Terms(
             settings=self.settings,
             identity=cluster_terms.identity(self.assignments, self.under),
             planned=tuple(dict.fromkeys(job.assignment for job in planned)),
             folder=str(self.folder.resolve()) if self.folder else None,
             ours=self.scheduler is None,
-            guarded=self.scheduler is None or cluster_client.is_guarded(self.scheduler),
+            guarded=guarded,
             demanded=self.under.demanded,
         )
 

@@ -59,7 +59,7 @@ class Terms:
         folder: where the client found its assignments, when that was said; workers without such
             a folder search for their own.
         ours: the workers belong to the client and end with it.
-        guarded: only who holds a certificate, or is on this machine, reaches the scheduler.
+        guarded: only who holds a certificate reaches the scheduler.
         demanded: the sandbox level without which nothing is graded (`full`), or `any`.
         planned: the assignments that submissions are graded for.
     """
