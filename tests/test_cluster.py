@@ -458,6 +458,7 @@ def by_hand(cluster: Cluster) -> tuple[str, ...]:
     return (*BATCH, "--scheduler", cluster.address)
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_costs_nobody_a_report(cluster: Cluster, tmp_path: Path) -> None:
     slow_class(tmp_path / "in", 16)
     (tmp_path / "tmp").mkdir()
@@ -479,6 +480,7 @@ def test_a_worker_that_is_killed_costs_nobody_a_report(cluster: Cluster, tmp_pat
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_client_that_is_killed_is_continued(cluster: Cluster, tmp_path: Path) -> None:
     slow_class(tmp_path / "in", 12)
     cluster.add()
@@ -562,6 +564,7 @@ def test_an_open_sandbox_needs_a_guarded_scheduler(cluster: Cluster, tmp_path: P
     assert not (tmp_path / "out" / "reports").exists()
 
 
+@pytest.mark.long
 def test_an_open_sandbox_gets_no_cluster_of_its_own(tmp_path: Path) -> None:
     many(tmp_path / "in", 1)
     options = ("--engine", "dask", "--sandbox", "portable", "--allow-reduced")
@@ -600,6 +603,7 @@ def certificates(tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 def test_with_certificates_an_open_sandbox_is_accepted(
     certificates: dict[str, str], tmp_path: Path
 ) -> None:

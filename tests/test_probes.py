@@ -46,6 +46,7 @@ def test_at_the_full_level_every_guarantee_holds(tmp_path: Path) -> None:
     assert failing(told) == set()
 
 
+@pytest.mark.long
 def test_without_the_kernels_help_limits_hold_and_the_rest_is_told(tmp_path: Path) -> None:
     told = probed("portable", tmp_path)
 

@@ -207,6 +207,7 @@ def test_nothing_of_the_grading_machine_is_shown(in_english: Run, classroom: Pat
     assert [name for name in names if name in out(in_english)] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_two_notebooks_get_the_screens_that_were_agreed(
     language: str, two_notebooks: dict[str, Run]

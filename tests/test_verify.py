@@ -198,6 +198,7 @@ def test_the_findings_follow_their_schema(tmp_path: Path, bench: Bench) -> None:
 # --- right answers ----------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_an_accepted_style_that_loses_a_point_is_named(tmp_path: Path, bench: Bench) -> None:
     folder = an_assignment_folder(tmp_path, added="def twice(x):\n    x += x\n    return x\n")
     row = a_row(verified(folder, bench), "accepted")
@@ -253,6 +254,7 @@ def test_a_suite_that_cannot_be_collected_is_reported_once(tmp_path: Path, bench
 # --- wrong answers ----------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_misconception_that_earns_more_than_stated_is_named(tmp_path: Path, bench: Bench) -> None:
     stated = MISCONCEPTIONS.replace('earns = ["values"]', "earns = []")
     row = a_row(
@@ -308,6 +310,7 @@ def test_a_template_that_holds_an_answer_is_named(tmp_path: Path, bench: Bench) 
 # --- mutants ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_surviving_mutant_is_a_warning_and_fails_strictly(tmp_path: Path, bench: Bench) -> None:
     reference = "def twice(x):\n    if len(x) == 99:\n        return x\n    return x * 2\n"
     found = verified(an_assignment_folder(tmp_path, reference=reference), bench)
@@ -349,6 +352,7 @@ reason = "No."
 # --- made files -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_stale_stored_value_fails_and_is_written_anew_on_request(
     tmp_path: Path, bench: Bench
 ) -> None:
@@ -488,6 +492,7 @@ def test_what_cannot_be_carried_out_is_a_usage_error(
     assert grade("--assignments", known, *arguments, cwd=tmp_path).returncode == 2
 
 
+@pytest.mark.long
 def test_the_table_fits_a_terminal_and_names_the_surviving_mutant(tmp_path: Path) -> None:
     reference = "def twice(x):\n    if len(x) == 99:\n        return x\n    return x * 2\n"
     an_assignment_folder(tmp_path, reference=reference)
