@@ -7,7 +7,7 @@ must cost no more than its ordinary submissions and these bounds together.
 
 import json
 import statistics
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -40,21 +40,21 @@ class Kind:
     """
 
     name: str
-    causes: Collection[str]
+    causes: frozenset[str]
     bound: Literal["calls", "load", "wall", "itself"]
 
 
 KINDS = (
-    Kind(name="endless_loop", causes={"timeout"}, bound="calls"),
-    Kind(name="endless_loop_while_loading", causes={"timeout"}, bound="load"),
-    Kind(name="exit_while_called", causes={"exit"}, bound="itself"),
-    Kind(name="crashes", causes={"signal"}, bound="itself"),
-    Kind(name="memory_at_once", causes={"memory"}, bound="itself"),
+    Kind(name="endless_loop", causes=frozenset({"timeout"}), bound="calls"),
+    Kind(name="endless_loop_while_loading", causes=frozenset({"timeout"}), bound="load"),
+    Kind(name="exit_while_called", causes=frozenset({"exit"}), bound="itself"),
+    Kind(name="crashes", causes=frozenset({"signal"}), bound="itself"),
+    Kind(name="memory_at_once", causes=frozenset({"memory"}), bound="itself"),
     # Its pipe is emptied by the judge, so that it waits as often as it computes.
-    Kind(name="output_flood", causes={"timeout"}, bound="wall"),
-    Kind(name="recursion", causes={"memory", "signal", "timeout"}, bound="calls"),
-    Kind(name="sleeps", causes={"timeout"}, bound="wall"),
-    Kind(name="fork_bomb", causes={"raised", "exit"}, bound="itself"),
+    Kind(name="output_flood", causes=frozenset({"timeout"}), bound="wall"),
+    Kind(name="recursion", causes=frozenset({"memory", "signal", "timeout"}), bound="calls"),
+    Kind(name="sleeps", causes=frozenset({"timeout"}), bound="wall"),
+    Kind(name="fork_bomb", causes=frozenset({"raised", "exit"}), bound="itself"),
 )
 
 
@@ -147,9 +147,9 @@ def _run(wanted: Wanted) -> list[Row]:
     found = [json.loads(path.read_bytes()) for path in reports(out)]
     if problems := wrong(found, handed_in):
         raise Broken("\n".join(["not what the reports must say:", *problems]))
-    costs = _costs(found, handed_in, classes.known()[ID])
-    print(*map(_line, costs), sep="\n")
-    explained_s = sum(each["bound_s"] * each["count"] for each in costs)
+    seen = costs(found, handed_in, classes.known()[ID])
+    print(*map(_line, seen), sep="\n")
+    explained_s = sum(each["bound_s"] * each["count"] for each in seen)
     return [
         Row(
             name="hostile-class",
@@ -158,12 +158,12 @@ def _run(wanted: Wanted) -> list[Row]:
             measured_ms=batch.wall_s * batch.jobs / count * 1000,
             yardstick_ms=explained_s / count * 1000,
             note=f"{count}, {len(handed_in.kinds)} hostile, all rightly, in {batch.wall_s:.0f} s",
-            figures={"kinds": costs, "wall_s": round(batch.wall_s, 1), "jobs": batch.jobs},
+            figures={"kinds": seen, "wall_s": round(batch.wall_s, 1), "jobs": batch.jobs},
         )
     ]
 
 
-def _costs(
+def costs(
     found: Sequence[Mapping[str, Any]], handed_in: Class, assignment: Assignment
 ) -> list[dict[str, Any]]:
     """For each kind: how many, what one took, and what the limits allow it."""

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -11,7 +12,7 @@ from test_cli import ROOT
 
 # The checkout's own, however this is run.
 sys.path.insert(0, str(ROOT))
-from benchmarks import capacity, classes, measuring, run
+from benchmarks import capacity, classes, hostile_class, measuring, run
 from benchmarks.measuring import Benchmark, Row, Skipped
 from benchmarks.peers import notebooks as peers_notebooks
 from benchmarks.peers import ten
@@ -149,6 +150,59 @@ def test_an_unknown_name_is_answered_by_all_there_are(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert b"unknown: nothing; there are:" in done.stderr
     assert b"capacity-hw1" in done.stderr
+
+
+# --- a class with hostile submissions ------------------------------------------------------------
+
+
+def a_told(student: str, *, score: int, causes: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        "submission": {"student": student},
+        "status": "graded",
+        "score": score,
+        "tests": [{"cause": cause} for cause in causes],
+        "problems": [],
+        "run": {"duration_s": 0.5, "usage": {"cpu_s": 0.25}},
+    }
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> hostile_class.Class:
+    return hostile_class.made(tmp_path, 10)
+
+
+def told_of(handed_in: hostile_class.Class, causes: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [
+        a_told(student, score=each.score, causes=causes if student in handed_in.kinds else ())
+        for student, each in handed_in.answers.items()
+    ]
+
+
+def test_every_tenth_submission_of_such_a_class_is_hostile(hostile: hostile_class.Class) -> None:
+    assert [kind.name for kind in hostile.kinds.values()] == ["endless_loop"]
+    assert hostile_class.wrong(told_of(hostile, ("timeout",)), hostile) == []
+
+
+def test_a_wrong_score_cause_or_no_report_is_found(hostile: hostile_class.Class) -> None:
+    told = told_of(hostile, ("exit",))[:-1]
+    told[0]["score"] = 3
+
+    assert hostile_class.wrong(told, hostile) == [
+        "student000009 (float64_sum): no report",
+        "student000000 (edited_copy): graded with 3 of 10",
+        "student000005 (endless_loop): ['exit'] instead of ['timeout']",
+    ]
+
+
+def test_three_calls_of_an_endless_loop_explain_what_it_costs(hostile: hostile_class.Class) -> None:
+    told = told_of(hostile, ("timeout",))
+
+    costs = hostile_class.costs(told, hostile, classes.known()["hw1"])
+
+    assert [(each["kind"], each["count"], each["bound_s"]) for each in costs] == [
+        ("ordinary", 9, 0.5),
+        ("endless_loop", 1, 3 * 2.0 + 3 * 0.5),
+    ]
 
 
 # --- the page on capacity ----------------------------------------------------------------------
