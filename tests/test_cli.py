@@ -364,6 +364,19 @@ def test_validate_names_place_expectation_and_finding(tmp_path: Path) -> None:
     assert result.returncode == 1
 
 
+def test_validate_shows_200_problems_and_counts_the_others(tmp_path: Path) -> None:
+    broken = a_report(an_assignment(tmp_path)) | {"criteria": [1] * 1000}
+    (tmp_path / "a.json").write_text(reports.dumps(broken), encoding="utf-8")
+
+    result = grade("validate", "a.json", cwd=tmp_path)
+
+    lines = out(result).splitlines()
+    assert lines[1] == "  $.criteria[0]: expected object, got 1"
+    assert lines[200] == "  $.criteria[199]: expected object, got 1"
+    assert lines[201:] == ["  ... and 800 more"]
+    assert result.returncode == 1
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe\x00", b"hello"])
 def test_what_is_no_json_exits_with_2_and_the_other_files_are_still_looked_at(
     content: bytes, tmp_path: Path

@@ -12,6 +12,9 @@ from grader.errors import UsageProblem
 from grader.model import Language
 from grader.texts import catalog
 
+# Whoever writes reports mends the first ones first; a foreign file may be wrong in every line.
+_MOST = 200
+
 
 def command(language: Language) -> click.Command:
     return Command(
@@ -47,7 +50,9 @@ def _validated(file: str, here: Desk) -> int:
         terminal.show(wrap(here.say("cli.validate.ok", file=file)))
         return 0
     rows = wrap(here.say("cli.validate.bad", file=file))
-    for sentence in wrong:
+    for sentence in wrong[:_MOST]:
         rows += wrap(sentence, first="  ", rest="      ")
+    if len(wrong) > _MOST:
+        rows += wrap(here.say("cli.validate.and_more", count=len(wrong) - _MOST), first="  ")
     terminal.show(rows)
     return 1
