@@ -71,7 +71,29 @@ def _validator(*, consumer: bool) -> "Draft202012Validator":
     # 0.15 s to import, so only where a report is checked; 7 ms to build, so only once.
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(schema("report", consumer=consumer))
+    whole = schema("report", consumer=consumer)
+    return Draft202012Validator(_spelled_out(whole, whole["$defs"]))
+
+
+def _spelled_out(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """The schema with each `$ref` replaced by what it stands for.
+
+    Looking references up takes half of the time of a validation, which in a batch is a tenth of
+    what a submission costs. No definition of the report's schema contains itself.
+    """
+    match part:
+        case {"$ref": str(name), **others}:
+            target = definitions[name.removeprefix("#/$defs/")]
+            return _spelled_out({**target, **others}, definitions)
+        case dict():
+            return {
+                key: _spelled_out(value, definitions)
+                for key, value in part.items()
+                if key != "$defs"
+            }
+        case list():
+            return [_spelled_out(each, definitions) for each in part]
+    return part
 
 
 def _opened(part: Any) -> Any:
