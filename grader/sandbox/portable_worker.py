@@ -4,6 +4,7 @@ Runs in the untrusted process, before anything of the submission is read.
 """
 
 import contextlib
+import gc
 import json
 import os
 import sys
@@ -30,6 +31,9 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
+    # Off since the start, see `launch.command`.
+    gc.freeze()
+    gc.enable()
     _set_limits(json.loads(_line(reader)))
     for name in ("grader.sandbox.portable_worker", "__main__"):
         sys.modules.pop(name, None)

@@ -71,8 +71,10 @@ def main(control_fd: int, scratch: str, without: Collection[str] = ()) -> None:
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     home = Path(scratch) / "worker"
     plan = _plan(control, home, without)
-    gc.collect()
+    # Pages stay shared as long as nobody looks for garbage in them. None is collected before: the
+    # holes that it left would be filled in the workers, page by page.
     gc.freeze()
+    gc.enable()
     layers = (*LAYERS, *plan.layers)
     _send(control, {"now": "ready", "level": lockdown.level(layers), "layers": layers})
     parent = os.getpid()

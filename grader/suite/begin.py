@@ -1,6 +1,7 @@
 """How a judge's process begins: with its bench, so that torch loads in both at once."""
 
 import contextlib
+import gc
 import os
 import tempfile
 from collections.abc import Callable
@@ -37,6 +38,9 @@ def main(folder: str, sandbox: str, per_fork: int) -> None:
     # Only now: this imports torch and pytest, while the bench does the same.
     from grader.suite import benches, judge
 
+    # Off since the start, see `launch.command`.
+    gc.freeze()
+    gc.enable()
     judge.serve(benches.Benches(bench, opened), orders, answers, per_fork=per_fork)
     # Whoever asked may have been killed between two orders: nobody else would remove it then.
     _remove(Path(folder))
