@@ -10,6 +10,7 @@ nowhere else.
 """
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -37,6 +38,7 @@ SandboxChoice = Literal["auto", "full", "portable"]
 # A judge that is silent for longer than its limits explain is given up: a bound for suites that
 # hang, generous because a first `import torch` can take a minute.
 PATIENCE_S, PATIENCE_FACTOR = 180.0, 20.0
+WATCH_S = 1.0
 END_S = 10.0
 # In bulk: small enough that little is judged again after a death, large enough that a fork is
 # hardly felt.
@@ -70,6 +72,7 @@ class Judge:
     broken: list[Broken] = field(default_factory=list)
     _folder: Path | None = None
     _process: "subprocess.Popen[bytes] | None" = None
+    _watchdog: "_Watchdog" = field(default_factory=lambda: _Watchdog(None))
     _faulty_on_reference: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -172,6 +175,7 @@ class Judge:
     def close(self) -> None:
         """End the judge, its workers, and their folder. Idempotent."""
         process, self._process = self._process, None
+        self._watchdog.over.set()
         if process is not None:
             _end(process)
         folder, self._folder = self._folder, None
@@ -201,6 +205,8 @@ class Judge:
                 # Ctrl-C is for the front desk alone.
                 **launch.own_group(),
             )
+        self._watchdog = _Watchdog(self._process)
+        self._watchdog.start()
         # Keys in the environment, and all other submissions: here as well as in the judge.
         launch.hide()
 
@@ -241,9 +247,8 @@ class Judge:
         if process is None or process.stdin is None:
             raise GraderError("the judge has no stdin")
         patience = PATIENCE_S + PATIENCE_FACTOR * order.limits.total_s
-        alarm = threading.Timer(patience, process.kill)
-        alarm.daemon = True
-        alarm.start()
+        watchdog = self._watchdog
+        watchdog.deadline = time.monotonic() + patience
         try:
             process.stdin.write(messages.order_line(order))
             process.stdin.flush()
@@ -253,7 +258,7 @@ class Judge:
             self.close()
             return Broken(kind="grader", detail=detail)
         finally:
-            alarm.cancel()
+            watchdog.deadline = math.inf
 
     def _listen(self, process: "subprocess.Popen[bytes]") -> Verdicts | Broken:
         planned: tuple[Planned, ...] = ()
@@ -275,6 +280,22 @@ class Judge:
             if self._folder is not None:
                 return (self._folder / "stderr").read_text("utf-8", "replace")[-4000:]
         return ""
+
+
+class _Watchdog(threading.Thread):
+    """Kills a process whose time is up. One for all orders: a thread for each would be felt."""
+
+    def __init__(self, process: "subprocess.Popen[bytes] | None") -> None:
+        super().__init__(daemon=True)
+        self.process = process
+        self.deadline = math.inf
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        while not self.over.wait(WATCH_S):
+            if self.process is not None and time.monotonic() > self.deadline:
+                self.process.kill()
+                return
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

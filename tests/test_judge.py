@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from test_cli import err, grade
 
+from grader import assignment, grading, submission
+
 ASSIGNMENT = """\
 id = "tiny"
 version = "1.0"
@@ -422,3 +424,21 @@ def test_the_type_name_of_a_result_is_cleaned_before_it_is_shown(tmp_path: Path)
     message = next(e for e in reports["bad"]["tests"] if e["id"] == "test_half")["message"]
     assert "\\x1b[31m\\u202eBad" in message["en"]
     assert "x" * 200 not in message["en"]
+
+
+@pytest.mark.long
+def test_a_judge_that_says_nothing_for_too_long_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "PATIENCE_S", 12.0)
+    monkeypatch.setattr(grading, "PATIENCE_FACTOR", 0.0)
+    suite = PUBLIC.replace("import torch\n", "import time\n\nimport torch\n\ntime.sleep(600)\n", 1)
+    found = assignment.find_all(tiny(tmp_path / "course", suite=suite), {})[0]
+    (tmp_path / "submission.py").write_text(RIGHT)
+    reading = submission.understand(submission.read(tmp_path / "submission.py"))
+
+    with grading.Judge.start(grading.Settings()) as judge:
+        report = judge.grade(reading, found)
+
+    assert (report["status"], report["score"]) == ("grader_failed", None)
+    assert "the judge ended without an answer" in judge.failures[0]

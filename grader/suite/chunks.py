@@ -25,7 +25,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from grader.sandbox.linux import privileges
 from grader.suite import messages
 from grader.suite.benches import Benches
 from grader.suite.messages import Order
-from grader.suite.orders import Queue, Tell, teller, write
+from grader.suite.orders import Queue, Tell, write
 
 # Well above what a session may wait for a submission in sum, and twice of it well below the
 # front desk's patience with the judge.
@@ -112,10 +112,8 @@ class Forks:
 
     def _forked(self) -> "_Child":
         self.benches.await_ready()
-        if not gc.get_freeze_count():
-            gc.collect()
-            # Pages stay shared as long as nobody looks for garbage in them.
-            gc.freeze()
+        # Pages stay shared as long as nobody looks for garbage in them.
+        gc.freeze()
         down, up = os.pipe(), os.pipe()
         judge = os.getpid()
         pid = os.fork()
@@ -137,7 +135,12 @@ class Forks:
             if isinstance(bench, ForkedBench):
                 # The bench belongs to the judge, which ends it.
                 bench.on_abandoned = lambda: os._exit(4)
-            tell, queue = teller(answers), Queue(orders)
+            lines, queue = bytearray(), Queue(orders)
+
+            def tell(message: Mapping[str, object]) -> None:
+                # Kept until it is whole, as nobody takes less: each write would cost a switch.
+                lines.extend(messages.line(message))
+
             before = _traces()
             while (order := queue.peek()) is not None:
                 self._answer(order, tell)
@@ -145,6 +148,8 @@ class Forks:
                 left = [] if self.settled() else ["a fixture"]
                 left += sorted(_traces() - before)
                 tell({"now": "spent", "why": left} if left else {"now": "free"})
+                write(answers, lines)
+                lines.clear()
             code = 0
         except BaseException:  # noqa: BLE001 - whatever it was, the parent must not go on twice
             traceback.print_exc()

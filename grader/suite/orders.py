@@ -18,11 +18,12 @@ def teller(answers: int) -> Tell:
     return tell
 
 
-def write(descriptor: int, data: bytes) -> None:
+def write(descriptor: int, data: bytes | bytearray) -> None:
     """Write all of it, however much the pipe takes at a time."""
-    left = memoryview(data)
-    while left:
-        left = left[os.write(descriptor, left) :]
+    with memoryview(data) as view:
+        done = 0
+        while done < len(view):
+            done += os.write(descriptor, view[done:])
 
 
 class Queue:
