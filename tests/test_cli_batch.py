@@ -231,6 +231,7 @@ def _refusals_of_merge(root: Path) -> None:
 # --- continuing ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_only_what_changed_is_graded_again(graded: Path, tmp_path: Path) -> None:
     for name in ("in", "out"):
         shutil.copytree(graded / name, tmp_path / name)
@@ -407,6 +408,7 @@ def test_two_batches_are_not_mixed_in_one_folder(graded: Path, tmp_path: Path) -
 # --- exports ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_zip_of_several_exports_is_graded(tmp_path: Path) -> None:
     archive = tmp_path / "exports.zip"
     with zipfile.ZipFile(archive, "w") as opened:

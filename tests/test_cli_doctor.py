@@ -122,6 +122,7 @@ def test_no_line_is_longer_than_a_terminal_is_wide(
     assert [row for row in rows if columns(row) > 80] == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not forked.available(), reason="this platform cannot fork workers")
 def test_json_tells_what_the_screen_tells_and_nothing_else(tmp_path: Path) -> None:
     result = grade("doctor", "--json", "--require", "full", cwd=tmp_path)

@@ -273,6 +273,7 @@ def test_the_checkouts_own_assignments_can_be_copied_under_their_own_id(tmp_path
     assert (own.id, own.digest, "staff") == (copy.id, copy.digest, copy.edition)
 
 
+@pytest.mark.long
 def test_of_a_copy_with_many_files_folders_are_counted(tmp_path: Path) -> None:
     told = new("rope", "--from", "hw4", "--assignments", "private", cwd=tmp_path)
 
@@ -291,6 +292,7 @@ def test_a_copy_of_an_assignment_is_proven_as_it_was(course: Path, tmp_path: Pat
     assert "hw6: proven\n" in out(result)
 
 
+@pytest.mark.long
 def test_a_copy_under_another_id_still_names_the_mistake(tmp_path: Path) -> None:
     """The random inputs of probes depend on the id, and so do the numbers of mistakes."""
     new("quiz", "--from", "hw1", "--assignments", "private", cwd=tmp_path)

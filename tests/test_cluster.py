@@ -500,6 +500,7 @@ def test_a_client_that_is_killed_is_continued(cluster: Cluster, tmp_path: Path) 
     assert {key: found[key] for key in left} == left
 
 
+@pytest.mark.long
 def test_a_scheduler_that_dies_ends_the_run_and_keeps_what_was_graded(
     cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -520,6 +521,7 @@ def test_a_scheduler_that_dies_ends_the_run_and_keeps_what_was_graded(
     assert len(outcome(tmp_path / "out")) >= 6
 
 
+@pytest.mark.long
 def test_a_worker_that_does_not_fit_is_named_before_anything_is_graded(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_wrong_file_fails_with_the_sentence_that_students_read(
     assert left_behind(suite, tmp_path) == []
 
 
+@pytest.mark.long
 def test_without_a_file_the_option_is_named(suite: Path, tmp_path: Path) -> None:
     result = run(suite, tmp_path, "-k", ONE)
 
@@ -83,6 +84,7 @@ def test_without_a_file_the_option_is_named(suite: Path, tmp_path: Path) -> None
     assert left_behind(suite, tmp_path) == []
 
 
+@pytest.mark.long
 def test_a_file_that_is_not_there_is_named(suite: Path, tmp_path: Path) -> None:
     result = run(suite, tmp_path, "-k", ONE, "--submission", "nowhere.py")
 

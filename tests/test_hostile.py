@@ -384,6 +384,7 @@ def test_without_the_kernels_help_no_tampering_earns_a_point(place: Place) -> No
 DAEMONS = ["daemon", "daemon_without_a_trace"]
 
 
+@pytest.mark.long
 def test_no_daemon_outlives_a_portable_worker(place: Place) -> None:
     seen = graded(place, DAEMONS, "--sandbox", "portable")
 

@@ -152,6 +152,7 @@ def test_a_large_answer_is_described(living: Session) -> None:
     assert value_of(living.call("big")) == wire.Oversized("float32", (2 << 20,))
 
 
+@pytest.mark.long
 def test_deaths_are_told_with_their_cause_and_workers_are_replaced(
     workers: PortableBench, portable: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +172,7 @@ def test_deaths_are_told_with_their_cause_and_workers_are_replaced(
     assert not psutil.pid_exists(int(str(child)))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
 def test_forgery_and_signals_are_told_apart(workers: PortableBench) -> None:
     opened = a_session(workers, ANY, output_kib=4, call_s=5.0)
@@ -487,6 +489,7 @@ session.call("hang")
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="a dead parent keeps its number there")
 @pytest.mark.parametrize("end", ["killed", "abandoned"])
 def test_when_the_judge_is_gone_its_workers_end_in_the_middle_of_a_loop(

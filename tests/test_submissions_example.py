@@ -222,6 +222,7 @@ def test_two_notebooks_get_the_screens_that_were_agreed(
     assert two_notebooks[language].returncode == 1
 
 
+@pytest.mark.long
 def test_the_language_of_the_screen_changes_no_report(
     two_notebooks: dict[str, Run], classroom: Path
 ) -> None:
