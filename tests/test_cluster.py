@@ -711,6 +711,7 @@ def test_an_address_where_nobody_answers_is_given_up(tmp_path: Path) -> None:
         result = grade(*BATCH, "--scheduler", address, cwd=tmp_path)
 
     assert result.returncode == 3
-    assert f"No Dask scheduler answers at {address}: Connection refused" in said(err(result))
+    # Refused at once, and tried until the time is up: which of the two is told is chance.
+    assert f"No Dask scheduler answers at {address}: " in said(err(result))
     assert "Traceback" not in err(result)
     assert not (tmp_path / "out" / "reports").exists()
