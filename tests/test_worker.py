@@ -1,12 +1,15 @@
 """What a submission finds around it: an ordinary Python with torch, and nothing of the grader."""
 
 import importlib.util
+import random
 
+import numpy
 import pytest
 import torch
 from conftest import OpenSession
 
 from grader.model import Observation, Raised, Returned
+from grader.sandbox.worker import SEED
 
 
 def value_of(seen: Observation) -> object:
@@ -32,6 +35,19 @@ def test_every_worker_draws_the_same_random_numbers_and_hashes(open_session: Ope
     first.close()
 
     assert [value_of(second.call(name)) for name in names] == seen
+
+
+def test_what_a_worker_draws_depends_on_no_machine_and_no_zygote(
+    open_session: OpenSession,
+) -> None:
+    generator = torch.Generator().manual_seed(SEED)
+    drawn = [
+        random.Random(SEED).random(),
+        float(numpy.random.RandomState(SEED).rand()),
+        float(torch.rand((), generator=generator)),
+    ]
+
+    assert value_of(open_session(RANDOM).call("at_load")) == drawn
 
 
 def test_the_environment_holds_nothing_of_the_one_who_grades(
