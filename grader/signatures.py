@@ -114,15 +114,19 @@ def _together(
 
 
 def _both(first: Misconception, second: Misconception) -> tuple[Text, Text]:
-    english = catalog.say("en", "near.together.title", first=first.title.en, second=second.title.en)
-    chinese = catalog.say("zh", "near.together.title", first=first.title.zh, second=second.title.zh)
+    # A hint may say what is right, too ("Your angles are right"): true of its own mistake alone.
     return (
-        Text(code="near.together.title", en=english, zh=chinese),
-        Text(
-            code="near.together.hint",
-            en=f"{first.hint.en} {second.hint.en}",
-            zh=f"{first.hint.zh}{second.hint.zh}",
-        ),
+        _joined("title", first.title, second.title),
+        _joined("hint", first.hint, second.hint),
+    )
+
+
+def _joined(what: str, first: Text, second: Text) -> Text:
+    code = f"near.together.{what}"
+    return Text(
+        code=code,
+        en=catalog.say("en", code, first=first.en, second=second.en),
+        zh=catalog.say("zh", code, first=first.zh, second=second.zh),
     )
 
 

@@ -199,3 +199,16 @@ def test_a_damaged_file_is_the_authors_error(tmp_path: Path) -> None:
 
     with pytest.raises(AssignmentError, match=r"diagnosis\.json: KeyError"):
         diagnosis.load(path)
+
+
+@pytest.mark.parametrize("name", ["hw3_sinusoid", "hw4_rope"])
+def test_each_hint_on_two_mistakes_says_that_it_is_about_one_of_them(name: str) -> None:
+    loaded = diagnosis.load(Path(__file__).parent.parent / "assignments" / name / "diagnosis.json")
+
+    assert loaded is not None
+    hints = {each.id: each.hint for each in loaded.known}
+    pairs = {id.partition("+")[::2]: hint for id, hint in hints.items() if "+" in id}
+    assert pairs
+    for (first, second), hint in pairs.items():
+        assert hint.en.endswith(f"First: {hints[first].en} Then: {hints[second].en}")
+        assert hint.zh.endswith(f"第一处：{hints[first].zh}第二处：{hints[second].zh}")
