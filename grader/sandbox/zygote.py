@@ -59,6 +59,20 @@ LAYERS = ("process", "rlimits", "watcher")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Terms:
+    """What is the same for all workers.
+
+    Args:
+        home: their folder, which one after the other finds empty.
+        own_modules: names of the zygote's own, which they must not find.
+    """
+
+    home: Path
+    plan: lockdown.Plan
+    own_modules: tuple[str, ...]
+
+
 def main(control_fd: int, scratch: str, without: Collection[str] = ()) -> None:
     """Serve the judge on `control_fd` until it closes.
 
@@ -76,13 +90,14 @@ def main(control_fd: int, scratch: str, without: Collection[str] = ()) -> None:
     gc.freeze()
     gc.enable()
     layers = (*LAYERS, *plan.layers)
+    terms = _Terms(home=home, plan=plan, own_modules=_own_modules())
     _send(control, {"now": "ready", "level": lockdown.level(layers), "layers": layers})
     parent = os.getpid()
     try:
         while (request := _receive(control)) is not None:
             message, descriptors = request
             if message["do"] == "spawn":
-                _attend(control, message, descriptors, home, plan)
+                _attend(control, message, descriptors, terms)
     finally:
         # Also reached when a forked child unwinds by mistake: only the zygote itself cleans up.
         if os.getpid() == parent:
@@ -121,16 +136,16 @@ def _attend(
     control: socket.socket,
     limits: dict[str, object],
     descriptors: list[int],
-    home: Path,
-    plan: lockdown.Plan,
+    terms: _Terms,
 ) -> None:
     """Fork one worker, watch over it until it is dead, and say how it died."""
+    home, plan = terms.home, terms.plan
     lockdown.open_scratch(plan, home, int(_number(limits, "scratch_mib")))
     idle_kib = _resident_kib(os.getpid())
     zygote = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become_worker(descriptors, limits, home, lambda: lockdown.enter(plan, home, zygote))
+        _become_worker(descriptors, limits, terms, lambda: lockdown.enter(plan, home, zygote))
     for descriptor in descriptors:
         os.close(descriptor)
     _send(control, {"now": "started", "pid": pid})
@@ -145,7 +160,7 @@ def _attend(
 def _become_worker(
     descriptors: list[int],
     limits: dict[str, object],
-    home: Path,
+    terms: _Terms,
     lock_down: Callable[[], None],
 ) -> None:
     """In the child: leave everything of the zygote behind, then serve. Never returns."""
@@ -158,9 +173,9 @@ def _become_worker(
         os.dup2(output, 2)
         os.dup2(channel, CHANNEL)
         os.closerange(CHANNEL + 1, 1 << 16)
-        _move_into(home)
+        _move_into(terms.home)
         _set_limits(limits)
-        _forget_the_zygote()
+        _forget(terms.own_modules)
         # Everything that it needs is open, and nothing of the submission has been read yet.
         lock_down()
         worker.serve(CHANNEL, CHANNEL)
@@ -198,10 +213,19 @@ def _set_limits(limits: dict[str, object]) -> None:
         resource.setrlimit(which, (min(soft, bound), bound))
 
 
-def _forget_the_zygote() -> None:
+def _own_modules() -> tuple[str, ...]:
+    """The zygote's own modules, by name.
+
+    Asked for once, before anything is forked: in a worker, to look at the names of all modules
+    means to write to each (it counts who looks), which copies some 700 pages.
+    """
+    kernel = [name for name in sys.modules if name.startswith("grader.sandbox.linux")]
+    return (*kernel, "grader.sandbox.scratch", "grader.sandbox.zygote", "__main__")
+
+
+def _forget(own: Collection[str]) -> None:
     """Take the zygote's own modules out of the child's reach, and give it an empty `__main__`."""
-    own = [name for name in sys.modules if name.startswith("grader.sandbox.linux")]
-    for name in (*own, "grader.sandbox.scratch", "grader.sandbox.zygote", "__main__"):
+    for name in own:
         sys.modules.pop(name, None)
     sys.modules["__main__"] = type(sys)("__main__")
 
