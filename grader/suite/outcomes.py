@@ -1,6 +1,7 @@
 """From what ended a test to its outcome: verdict, cause, sentence, and the staff's detail."""
 
 import traceback
+from collections import deque
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -202,7 +203,10 @@ def _shown(value: object) -> str:
 def _traceback(error: BaseException | None) -> str:
     if error is None:
         return ""
-    # Without source lines: reading them for every lost test costs more than the test.
-    steps = traceback.extract_tb(error.__traceback__, limit=-6) if error.__traceback__ else []
-    places = [f"  {step.filename.rpartition('/')[2]}:{step.lineno} {step.name}" for step in steps]
+    # Not `extract_tb`: the columns and source lines that it looks up cost more than the test.
+    last = deque(traceback.walk_tb(error.__traceback__), maxlen=6)
+    places = [
+        f"  {frame.f_code.co_filename.rpartition('/')[2]}:{line} {frame.f_code.co_name}"
+        for frame, line in last
+    ]
     return "\n".join([*places, f"{type(error).__name__}: {error}"])
