@@ -79,7 +79,7 @@ def _ratios(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     held = [each for each in rows if each["budget"] is not None]
     if not held:
         return
-    yield from ("", "The budgets of the same run:", "")
+    yield from ("", "The budgets:", "")
     yield from ("| what | ratio | budget | over |", "|---|---|---|---|")
     for each in held:
         missed = "" if each["kept"] else " (missed)"
