@@ -401,6 +401,16 @@ def test_third(student, calls):
     assert [each["score"] for each in reports.values()] == [10, 10, 10]
 
 
+def test_staff_read_at_which_line_of_the_suite_a_test_was_lost(tmp_path: Path) -> None:
+    course = tiny(tmp_path / "course")
+
+    reports, _ = checked(course, {"wrong": RIGHT.replace("2 * x", "3 * x")})
+
+    line = PUBLIC[: PUBLIC.index("    assert_close(student.double")].count("\n") + 1
+    (lost,) = (each for each in reports["wrong"]["tests"] if each["verdict"] == "failed")
+    assert f"\n  test_public.py:{line} test_double\n" in lost["detail"]
+
+
 def test_a_parametrized_test_is_reported_once_for_each_parameter(tmp_path: Path) -> None:
     reports, _ = checked(tiny(tmp_path / "course"), {"odd": RIGHT.replace("n / 2", "n // 2")})
 
