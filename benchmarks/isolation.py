@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.floor import bench
 from benchmarks.measuring import Benchmark, Row, Wanted, milliseconds
-from grader.model import Limits, Source, Unit
+from grader.model import Limits, Piece, Source, Unit
 from grader.sandbox.forked import ForkedBench
 from grader.sandbox.link import Output
 from grader.sandbox.session import Session
@@ -21,8 +21,9 @@ BUDGET = 1.15
 CALLS = 40
 SOURCE = Source(
     kind="module",
-    units=(
-        Unit(
+    units=(Unit(piece=0),),
+    pieces=(
+        Piece(
             text="import torch\n"
             "def turned(x):\n"
             "    angles = torch.outer(torch.arange(x.shape[-2]).float(), torch.ones(4))\n"

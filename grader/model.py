@@ -79,26 +79,52 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
-    """A piece of source that is executed on its own: a notebook cell, or some statements.
+class Piece:
+    """Source that is compiled as one: a script, or a notebook cell.
 
     Args:
         text: Python only (magics are already taken care of), `\\n` line ends.
-        line: 1-based line of the script, or of the cell, at which `text` begins.
         cell: the notebook cell's number from 1; None in a script.
     """
 
     text: str
-    line: int = 1
     cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """Top-level statements that run in a row, and are skipped together when they end a worker.
+
+    Args:
+        piece: index of the piece that they stand in.
+        first, stop: which of its statements, counted from 0; `stop` None is the end of the piece.
+        line: 1-based line of the piece at which they begin.
+        names: what a single statement would bind, for people.
+    """
+
+    piece: int
+    first: int = 0
+    stop: int | None = None
+    line: int = 1
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What is executed, in order. An exception ends a script's load, and only a notebook's cell."""
+    """What is executed, statement by statement; one that raises costs itself only.
+
+    Args:
+        units: cover every statement of every piece, in order.
+        converted: a script that was a notebook once, and asks for its surroundings.
+    """
 
     kind: Kind
+    pieces: tuple[Piece, ...]
     units: tuple[Unit, ...]
+    converted: bool = False
+
+    def piece_of(self, unit: Unit) -> Piece:
+        return self.pieces[unit.piece]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

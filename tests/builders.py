@@ -13,6 +13,7 @@ from grader.model import (
     Diagnosis,
     Kind,
     Outcome,
+    Piece,
     Place,
     Planned,
     Problem,
@@ -171,11 +172,11 @@ def a_reading(
     unreadable: bool = False,
 ) -> Reading:
     submission = submission or a_submission()
-    unit = Unit(text=submission.content.decode())
-    source = None if unreadable else Source(kind=submission.kind, units=(unit,))
+    piece = Piece(text=submission.content.decode())
+    source = Source(kind=submission.kind, pieces=(piece,), units=(Unit(piece=0),))
     return Reading(
         submission=submission,
-        source=source,
+        source=None if unreadable else source,
         definitions={},
         problems=problems,
         unreadable=unreadable,

@@ -1,5 +1,6 @@
 """Fixtures for live things: benches that workers come from, sessions with workers."""
 
+import ast
 import os
 import textwrap
 from collections.abc import Callable, Iterator
@@ -8,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from grader.model import Limits, Source, Unit
+from grader.model import Limits, Piece, Source
+from grader.reading.units import units
 from grader.sandbox.forked import ForkedBench, available
 from grader.sandbox.link import Bench, Output
 from grader.sandbox.session import Session
@@ -50,10 +52,15 @@ def bench(tmp_path_factory: pytest.TempPathFactory, lifeline: Lifeline) -> Itera
 def a_source(*cells: str) -> Source:
     """A script, or a notebook where there are several cells."""
     texts = [textwrap.dedent(each).strip("\n") for each in cells]
-    if len(texts) == 1:
-        return Source(kind="module", units=(Unit(text=texts[0]),))
-    units = tuple(Unit(text=each, cell=number) for number, each in enumerate(texts, 1))
-    return Source(kind="notebook", units=units)
+    single = len(texts) == 1
+    return Source(
+        kind="module" if single else "notebook",
+        pieces=tuple(
+            Piece(text=each, cell=None if single else number)
+            for number, each in enumerate(texts, 1)
+        ),
+        units=units([ast.parse(each) for each in texts]),
+    )
 
 
 def a_session(bench: Bench, *cells: str, **limits: Any) -> Session:

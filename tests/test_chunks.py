@@ -21,7 +21,7 @@ from grader.suite.chunks import Forks
 from grader.suite.messages import Order
 from grader.suite.orders import Tell
 
-ORDER = Order(folder="", source=Source(kind="module", units=()), limits=Limits(), seed=0)
+ORDER = Order(folder="", source=Source(kind="module", pieces=(), units=()), limits=Limits(), seed=0)
 
 
 class NoBench:

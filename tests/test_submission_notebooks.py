@@ -43,7 +43,7 @@ def reading_of(tmp_path: Path):
 
 
 def texts(reading: Reading) -> list[str]:
-    return [unit.text for unit in reading.source.units] if reading.source else []
+    return [piece.text for piece in reading.source.pieces] if reading.source else []
 
 
 def kinds(reading: Reading) -> list[str]:
@@ -78,7 +78,7 @@ def test_version_3_is_read_across_its_worksheets(reading_of) -> None:
 
     reading = reading_of.of_text(v3.writes_json(book))
 
-    assert [(unit.cell, unit.text) for unit in reading.source.units] == [
+    assert [(piece.cell, piece.text) for piece in reading.source.pieces] == [
         (2, ROPE),
         (4, "mask_padding = 1"),
     ]

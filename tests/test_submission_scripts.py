@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grader.model import Kind, Place, Reading, Submission
+from grader.model import Kind, Place, Reading, Submission, Unit
 from grader.submission import code_at, locate, read, understand
 
 ROPE = "def apply_rope(x):\n    return x + 1\n"
@@ -30,7 +30,7 @@ def kinds(reading: Reading) -> list[str]:
 
 def joined(reading: Reading) -> str:
     assert reading.source is not None
-    return "".join(unit.text for unit in reading.source.units)
+    return "".join(piece.text for piece in reading.source.pieces)
 
 
 # --- bytes to text -----------------------------------------------------------------------
@@ -228,10 +228,11 @@ def test_code_that_python_warns_about_is_read_silently() -> None:
 # --- units -------------------------------------------------------------------------------
 
 
-def unit_lines(text: str) -> list[tuple[int, str]]:
+def unit_lines(text: str) -> list[tuple[int, int]]:
+    """First line and number of statements of each unit."""
     source = reading_of(text).source
     assert source is not None
-    return [(unit.line, unit.text) for unit in source.units]
+    return [(unit.line, (unit.stop or 0) - unit.first) for unit in source.units]
 
 
 def test_each_active_statement_is_a_unit_of_its_own() -> None:
@@ -251,35 +252,31 @@ def test_each_active_statement_is_a_unit_of_its_own() -> None:
         "    return x\n"
     )
 
-    assert [line for line, _ in unit_lines(text)] == [1, 8, 11]
-    assert text == "".join(part for _, part in unit_lines(text))
+    assert unit_lines(text) == [(1, 4), (8, 1), (11, 1)]
 
 
-def test_statements_that_share_a_line_stay_together() -> None:
-    text = "x = 1; print(x); y = 2\nz = 3; print('''\n'''); w = 1\n"
-
-    assert [(1, text.split("\n")[0] + "\n"), (2, text.split("\n", 1)[1])] == unit_lines(text)
+def test_statements_that_share_a_line_are_units_of_their_own() -> None:
+    assert unit_lines("x = 1; print(x); y = 2\n") == [(1, 1), (1, 1), (1, 1)]
 
 
-def test_statements_tied_by_a_backslash_stay_together() -> None:
-    text = "x = 1; \\\nprint(x)\n"
+def test_what_a_single_statement_would_bind_is_noted() -> None:
+    source = reading_of("def f(): ...\ndata, rest = load()\nfor i in data: total = i\n").source
 
-    assert [(1, text)] == unit_lines(text)
+    assert source is not None
+    assert [unit.names for unit in source.units] == [("f",), ("data", "rest"), ("i", "total")]
 
 
-def test_a_future_import_holds_in_every_unit() -> None:
-    text = "from __future__ import annotations\nprint(1)\ndef f(x: Nowhere): ...\n"
+def test_a_library_that_may_take_long_is_imported_by_a_unit_of_its_own() -> None:
+    text = "import torch, math\nimport seaborn as sns\nfrom torch import nn\nimport numpy as np\n"
 
-    header = "from __future__ import annotations\n"
-    assert [
-        (1, header),
-        (1, header + "print(1)\n"),
-        (2, header + "def f(x: Nowhere): ...\n"),
-    ] == unit_lines(text)
+    assert unit_lines(text) == [(1, 1), (2, 1), (3, 2)]
 
 
 def test_a_thousand_calls_are_one_unit() -> None:
-    assert len(unit_lines("print(1)\n" * 1000)) == 1
+    source = reading_of("print(1)\n" * 1000).source
+
+    assert source is not None
+    assert source.units == (Unit(piece=0),)
 
 
 STATEMENTS = st.sampled_from(
@@ -304,19 +301,21 @@ STATEMENTS = st.sampled_from(
 
 
 @given(st.lists(STATEMENTS, min_size=1))
-def test_units_joined_are_the_script_and_each_compiles(parts: list[str]) -> None:
+def test_units_cover_every_statement_once_in_order(parts: list[str]) -> None:
     text = "".join(parts)
     reading = reading_of(text)
     if reading.unreadable:
         assert not text.strip()
         return
     assert reading.source is not None
-    lines = text.split("\n")
-    for unit in reading.source.units:
-        of_unit = unit.text.removesuffix("\n").split("\n")
-        assert of_unit == lines[unit.line - 1 : unit.line - 1 + len(of_unit)]
-        ast.parse(unit.text)
+    body = ast.parse(text).body
+    covered = [
+        index
+        for unit in reading.source.units
+        for index in range(unit.first, unit.stop or len(body))
+    ]
 
+    assert covered == list(range(len(body)))
     assert text == joined(reading)
 
 
@@ -335,8 +334,8 @@ def test_any_bytes_give_a_reading_that_can_be_reported(content: bytes, kind: Kin
     for problem in reading.problems:
         json.dumps(problem.message.en + problem.message.zh).encode()
         (problem.message.en + problem.message.zh + (problem.place.quote or "")).encode()
-    for unit in reading.source.units if reading.source else ():
-        compile(unit.text.encode(), "unit", "exec")
+    for piece in reading.source.pieces if reading.source else ():
+        compile(piece.text.encode(), "piece", "exec")
 
 
 # --- definitions -------------------------------------------------------------------------

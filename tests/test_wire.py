@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -304,7 +305,14 @@ def test_a_header_beyond_its_cap_has_no_frame() -> None:
 
 
 def test_a_long_string_is_cut() -> None:
-    assert crossed("x" * 50_000) == "x" * wire.STRING_LIMIT
+    seen = str(crossed("a" * 25_000 + "b" * 25_000))
+
+    assert len(seen) <= wire.STRING_LIMIT
+    assert seen.startswith("aaaa")
+    assert seen.endswith("bbbb")
+    left_out = re.search(r" \[\.\.\. (\d+) characters left out \.\.\.\] ", seen)
+    assert left_out is not None
+    assert int(left_out[1]) == 50_000 - (len(seen) - len(left_out[0]))
 
 
 # --- what is refused ------------------------------------------------------------------------

@@ -177,9 +177,9 @@ def _shown(graded: Understood, known: Sequence[Assignment]) -> screen.Shown:
 def _quotes(reading: Reading) -> dict[int, str]:
     """The first line of code of each notebook cell that is executed."""
     quotes: dict[int, str] = {}
-    for unit in reading.source.units if reading.source else ():
-        if unit.cell is not None:
-            lines = [line.strip() for line in unit.text.splitlines() if line.strip()]
+    for piece in reading.source.pieces if reading.source else ():
+        if piece.cell is not None:
+            lines = [line.strip() for line in piece.text.splitlines() if line.strip()]
             code = [line for line in lines if not line.startswith("#")]
-            quotes.setdefault(unit.cell, (code or lines or [""])[0])
+            quotes.setdefault(piece.cell, (code or lines or [""])[0])
     return quotes

@@ -10,7 +10,7 @@ from grader.errors import UsageProblem
 from grader.model import Definition, Language, Problem, Reading
 from grader.reading.definitions import nested
 from grader.reading.parsing import parse
-from grader.reading.places import unit_place
+from grader.reading.places import piece_place
 from grader.texts import catalog
 
 # `sinusoid_value` and `sinusoid_period` are 0.69 alike and must stay apart.
@@ -131,15 +131,15 @@ def _missing(code: str, name: str, **args: str) -> Problem:
 
 
 def _hidden_place(name: str, reading: Reading) -> Problem | None:
-    units = reading.source.units if reading.source else ()
-    holding = [unit for unit in units if name in unit.text]
-    trees = [(unit, tree) for unit in holding if isinstance(tree := parse(unit.text), ast.Module)]
+    pieces = reading.source.pieces if reading.source else ()
+    holding = [piece for piece in pieces if name in piece.text]
+    trees = [(each, tree) for each in holding if isinstance(tree := parse(each.text), ast.Module)]
     found = nested([tree for _, tree in trees], name)
     if found is None:
         return None
     index, line = found
     problem = _missing("missing_function_nested", name)
-    place = unit_place(reading, trees[index][0], line)
+    place = piece_place(reading, trees[index][0], line)
     return Problem(kind=problem.kind, message=problem.message, place=place)
 
 

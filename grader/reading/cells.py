@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from grader.model import Definition, Problem, Reading, Source, Submission, Unit
+from grader.model import Definition, Piece, Problem, Reading, Source, Submission
 from grader.reading.definitions import Placed, definitions
 from grader.reading.magics import to_python
 from grader.reading.notebook import Cell, cells
 from grader.reading.parsing import Unparsable, line_at, parse, too_much_code
 from grader.reading.shared import defined_twice, look_defined, marker, much_code, unreadable
+from grader.reading.units import units
 from grader.texts import catalog
 
 _MESSAGES = {"syntax": "cell_syntax_error", "await": "await_cell", "complex": "cell_too_complex"}
@@ -18,7 +19,7 @@ _MESSAGES = {"syntax": "cell_syntax_error", "await": "await_cell", "complex": "c
 class _Sorted:
     """Cells that run, cells that Python cannot read, cells whose text is not run."""
 
-    units: tuple[Unit, ...]
+    pieces: tuple[Piece, ...]
     trees: tuple[Placed, ...]
     broken: tuple[tuple[Cell, Unparsable], ...]
     # With the magic that makes the cell something else; "" for a text cell.
@@ -40,7 +41,7 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
     defined = definitions(by_fate.trees)
     return Reading(
         submission=submission,
-        source=Source(kind="notebook", units=by_fate.units) if by_fate.units else None,
+        source=_source(by_fate),
         definitions=defined,
         problems=_problems(found, by_fate, defined, names),
         marker=marker(code[0].text),
@@ -48,8 +49,15 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
     )
 
 
+def _source(by_fate: _Sorted) -> Source | None:
+    if not by_fate.pieces:
+        return None
+    trees = [tree for tree, _, _ in by_fate.trees]
+    return Source(kind="notebook", pieces=by_fate.pieces, units=units(trees))
+
+
 def _sorted(found: tuple[Cell, ...]) -> _Sorted:
-    units: list[Unit] = []
+    pieces: list[Piece] = []
     trees: list[Placed] = []
     broken: list[tuple[Cell, Unparsable]] = []
     not_run = [(cell, "") for cell in found if cell.kind == "text"]
@@ -63,10 +71,10 @@ def _sorted(found: tuple[Cell, ...]) -> _Sorted:
         elif isinstance(tree, Unparsable):
             broken.append((cell, tree))
         else:
-            units.append(Unit(text=python.text, cell=cell.number))
+            pieces.append(Piece(text=python.text, cell=cell.number))
             trees.append((tree, cell.text.split("\n"), cell.place))
     return _Sorted(
-        units=tuple(units), trees=tuple(trees), broken=tuple(broken), not_run=tuple(not_run)
+        pieces=tuple(pieces), trees=tuple(trees), broken=tuple(broken), not_run=tuple(not_run)
     )
 
 

@@ -65,6 +65,11 @@ def _blank_place(
     return None if line is None else replace(place(line), quote=line_at(lines, line))
 
 
+def bound_names(body: list[ast.stmt]) -> Iterable[str]:
+    """The names that statements bind at top level, each once, in order."""
+    return dict.fromkeys(each.name for each in _bindings(body) if each.kind is not None)
+
+
 def _bindings(body: list[ast.stmt]) -> Iterator[_Binding]:
     # A stack instead of recursion: a long chain of `elif` is a deep tree.
     waiting = list(reversed(body))

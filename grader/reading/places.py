@@ -1,6 +1,6 @@
 """Places in a submission that was read before: for a line that raised, or a placeholder."""
 
-from grader.model import Place, Problem, Reading, Unit
+from grader.model import Piece, Place, Problem, Reading
 from grader.reading import decoding, notebook
 from grader.reading.parsing import line_at, script_place
 
@@ -24,9 +24,9 @@ def code_at(reading: Reading, place: Place) -> str:
     return line_at(cell.text.split("\n"), place.line) if cell else ""
 
 
-def unit_place(reading: Reading, unit: Unit, line: int) -> Place:
-    """The place of a 1-based line of a unit's text."""
-    return locate(reading, line=unit.line + line - 1, cell=unit.cell)
+def piece_place(reading: Reading, piece: Piece, line: int) -> Place:
+    """The place of a 1-based line of a piece."""
+    return locate(reading, line=line, cell=piece.cell)
 
 
 def _script(reading: Reading) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from grader.model import Problem, Reading, Source, Submission
+from grader.model import Piece, Problem, Reading, Source, Submission
 from grader.reading import decoding
 from grader.reading.definitions import definitions
 from grader.reading.magics import surely_magic
@@ -43,7 +43,7 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
     found = definitions([(tree, lines, lambda line: script_place(lines, line))])
     return Reading(
         submission=submission,
-        source=Source(kind="module", units=units(text, tree)),
+        source=Source(kind="module", pieces=(Piece(text=text),), units=units([tree])),
         definitions=found,
         problems=tuple(defined_twice(found, names)),
         marker=marker(first_lines),

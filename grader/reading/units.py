@@ -1,68 +1,53 @@
-"""The units of a script: pieces that run one after another, each of which can be skipped."""
+"""The units of a script or a cell: statements that run in a row and are skipped together.
+
+A statement that may run for long or never end (a call, a loop, an import of a large library) is a
+unit of its own, so that a second load can skip it and keep every definition around it.
+"""
 
 import ast
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 
 from grader.model import Unit
-from grader.reading.parsing import parse
+from grader.reading.definitions import bound_names
 
-_PASSIVE = (
-    ast.Import,
-    ast.ImportFrom,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Pass,
-)
-
+_PASSIVE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Pass)
+# What the worker has imported already, or imports in no time.
+_AT_HAND = frozenset({"torch", "numpy"}) | sys.stdlib_module_names
 # Beyond any exercise; a file of a million calls shall not become a million records.
 _MOST_UNITS = 500
+_MOST_NAMES = 20
 
 
-def units(text: str, tree: ast.Module) -> tuple[Unit, ...]:
-    """The script in units whose texts, joined, are the script again.
+def units(trees: Sequence[ast.Module]) -> tuple[Unit, ...]:
+    """The units of all pieces, in order; they cover every statement.
 
-    A statement that may run for long or never end (a call, a loop) is a unit of its own, so
-    that a second load can skip it and keep every definition around it.
+    Args:
+        trees: of the pieces, in their order.
     """
-    lines = text.split("\n")
-    starts = [1, *_starts(tree.body)]
-    if len(starts) > _MOST_UNITS:
-        return (Unit(text=text),)
-    ends = [*(start - 1 for start in starts[1:]), len(lines)]
-    future = _future(tree)
-    pieces = tuple(
-        _unit(lines[start - 1 : end], start, future if number else "", last=end == len(lines))
-        for number, (start, end) in enumerate(zip(starts, ends, strict=True))
-    )
-    # A backslash between two statements ties them together in a way that no tree shows.
-    if any(not isinstance(parse(piece.text), ast.Module) for piece in pieces):
-        return (Unit(text=text),)
-    return pieces
+    found = [unit for piece, tree in enumerate(trees) for unit in _units(piece, tree.body)]
+    if len(found) <= _MOST_UNITS:
+        return tuple(found)
+    return tuple(Unit(piece=piece) for piece in range(len(trees)))
 
 
-def _unit(lines: list[str], start: int, future: str, *, last: bool) -> Unit:
-    text = "\n".join(lines) + ("" if last else "\n")
-    if future:
-        # A future import holds for the whole file; here it stands in for the line above.
-        return Unit(text=f"{future}\n{text}", line=start - 1)
-    return Unit(text=text, line=start)
+def _units(piece: int, body: Sequence[ast.stmt]) -> list[Unit]:
+    starts = _starts(body)
+    stops = [*starts[1:], len(body)]
+    # A piece of comments alone has no statement, and no unit.
+    pairs = zip(starts, stops, strict=False)
+    return [_unit(piece, body, start, stop) for start, stop in pairs]
 
 
-def _starts(statements: Iterable[ast.stmt]) -> list[int]:
-    """First lines of the units after the first; what shares a line stays together."""
-    starts: list[int] = []
-    end, active = 0, False
-    for statement in statements:
-        first, now = _first_line(statement), _active(statement)
-        if end and first > end:
-            if active or now:
-                starts.append(first)
-            active = now
-        else:
-            active = active or now
-        end = statement.end_lineno or statement.lineno
-    return starts
+def _unit(piece: int, body: Sequence[ast.stmt], start: int, stop: int) -> Unit:
+    names = () if stop - start > 1 else tuple(bound_names([body[start]]))[:_MOST_NAMES]
+    return Unit(piece=piece, first=start, stop=stop, line=_first_line(body[start]), names=names)
+
+
+def _starts(body: Sequence[ast.stmt]) -> list[int]:
+    """Indices at which a unit begins: before and after each active statement."""
+    active = [_active(statement) for statement in body]
+    return [index for index in range(len(body)) if index == 0 or active[index] or active[index - 1]]
 
 
 def _first_line(statement: ast.stmt) -> int:
@@ -72,12 +57,20 @@ def _first_line(statement: ast.stmt) -> int:
 
 def _active(statement: ast.stmt) -> bool:
     match statement:
+        case ast.Import(names=names):
+            return not _at_hand(each.name for each in names)
+        case ast.ImportFrom(module=module):
+            return not _at_hand([module or "."])
         case ast.Expr(value=ast.Constant()):
             return False
         case ast.Assign(value=value) | ast.AnnAssign(value=value):
             return value is not None and not _plain(value)
         case _:
             return not isinstance(statement, _PASSIVE)
+
+
+def _at_hand(modules: Iterable[str]) -> bool:
+    return all(each.partition(".")[0] in _AT_HAND for each in modules)
 
 
 def _plain(value: ast.expr) -> bool:
@@ -90,13 +83,3 @@ def _plain(value: ast.expr) -> bool:
             return all(isinstance(item, ast.Constant) for item in items)
         case _:
             return False
-
-
-def _future(tree: ast.Module) -> str:
-    names = [
-        alias.name
-        for statement in tree.body
-        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        for alias in statement.names
-    ]
-    return f"from __future__ import {', '.join(names)}" if names else ""

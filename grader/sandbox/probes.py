@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.errors import GraderError
-from grader.model import Died, Limits, Observation, Raised, Returned, Source, Unit
+from grader.model import Died, Limits, Observation, Piece, Raised, Returned, Source, Unit
 from grader.sandbox.forked import ForkedBench
 from grader.sandbox.forked import available as can_fork
 from grader.sandbox.link import Bench, Output
@@ -167,7 +167,7 @@ def probe(bench: Bench, place: Path, home: Path) -> tuple[Held, ...]:
 
 @contextmanager
 def _session(bench: Bench) -> Iterator[Session]:
-    source = Source(kind="module", units=(Unit(text=SOURCE),))
+    source = Source(kind="module", pieces=(Piece(text=SOURCE),), units=(Unit(piece=0),))
     session = Session(bench=bench, source=source, limits=LIMITS, output=Output(LIMITS.output_kib))
     try:
         session.load()

@@ -4,18 +4,22 @@ Theory of operation. The judge asks, the worker answers, strictly in turn. Befor
 channel must be silent, the answer must carry the request's random id, announce no more bytes than a
 right answer could have, follow the grammar of `wire`, and be followed by silence; anything else is
 `garbled`. One absolute deadline covers an exchange: CPU seconds of the worker, measured from
-outside, and a wall clock as backstop, for one exchange and for all of a submission together. When a
-worker dies its parent says why; a replacement loads the source again, without the unit that killed
-the last one, and the remaining calls go on.
+outside, and a wall clock as backstop, for one exchange and for all of a submission together. The
+source goes to a worker whole, with its digest, before the student's time begins; then its
+statements are run, unit by unit. When a worker dies its parent says why; a replacement loads the
+source again, without the unit that killed the last one, and the remaining calls go on.
 """
 
+import hashlib
 import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from grader.errors import GraderError
+import torch
+
+from grader.errors import AssignmentError, GraderError
 from grader.model import (
     DeathCause,
     Died,
@@ -23,6 +27,7 @@ from grader.model import (
     Json,
     Limits,
     Observation,
+    Piece,
     Raised,
     Returned,
     Source,
@@ -39,8 +44,8 @@ TICK_S = 0.05
 HELLO_S = 120.0
 # Room for claims' small values, and for an answer of the wrong size that can still be told.
 SMALLEST_ALLOWANCE = 4096
-# As many as the worker tells of one unit.
-MOST_ASSERTS = 5
+# As many as the worker tells of one unit, and as are kept of all of them.
+MOST_FAILURES, MOST_NAMES, MOST_TROUBLES = 12, 40, 100
 
 
 class Spent(Exception):
@@ -58,11 +63,29 @@ class Spent(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """What happened while a unit of the source was loaded, the first time it was."""
+    """A statement that failed while the source was loaded, the first time it was.
 
-    unit: Unit
+    All but the cause of a death are claims of the worker, for people only.
+
+    Args:
+        line: 1-based, of the piece.
+        lost: names that the statement would have bound and that are not bound.
+        kept: names that still have what an earlier statement bound to them.
+        annotation: only annotations failed; what they stand at is defined.
+    """
+
+    piece: Piece
+    line: int
     observation: Raised | Died
-    is_assert: bool = False
+    lost: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    annotation: bool = False
+
+    @property
+    def is_assert(self) -> bool:
+        """Whether a check of the student's own failed, and nothing else."""
+        seen = self.observation
+        return isinstance(seen, Raised) and seen.type == "AssertionError" and not self.lost
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,6 +106,8 @@ class Session:
         source: what the worker executes.
         limits: already stretched by the time factor.
         output: collects what all workers of this submission print.
+        troubles: statements that failed, in their order; `untold` are those beyond the cap.
+        notes: what else the worker says of the load, in code words (`compile`).
     """
 
     bench: Bench
@@ -90,6 +115,8 @@ class Session:
     limits: Limits
     output: Output
     troubles: list[Trouble] = field(default_factory=list)
+    untold: int = 0
+    notes: set[str] = field(default_factory=set)
     _live: _Live | None = None
     _generation: int = 0
     _deaths: int = 0
@@ -220,7 +247,8 @@ class Session:
         self._live = _Live(link=link, cpu_before=0.0, generation=self._generation)
         # The clock starts when the worker is ready: what the interpreter and torch need to start
         # is not the student's.
-        seen = self._exchange({"do": "hello"}, limit_s=HELLO_S, allowance=SMALLEST_ALLOWANCE)
+        request = {"do": "hello", **_described(self.source)}
+        seen = self._exchange(request, limit_s=HELLO_S, allowance=SMALLEST_ALLOWANCE)
         if not isinstance(seen, Returned):
             raise GraderError(f"a worker did not start: {seen}")
         self._live.cpu_before = link.cpu_s()
@@ -232,39 +260,37 @@ class Session:
             if index in self._skipped or self._live is None:
                 continue
             before = self._live.link.cpu_s()
-            request = {"do": "load", "text": unit.text, "line": unit.line, "cell": unit.cell}
+            request = {"do": "load", "piece": unit.piece, "first": unit.first, "stop": unit.stop}
             seen = self._exchange(request, limit_s=left, allowance=SMALLEST_ALLOWANCE)
             try:
-                ended = self._note_loaded(index, unit, seen)
+                self._note_loaded(index, unit, seen)
             except wire.Garbled as error:
                 seen = self._died("garbled", str(error))
             if isinstance(seen, Died):
                 self._skipped.add(index)
-                self.troubles.append(Trouble(unit=unit, observation=seen))
+                piece = self.source.piece_of(unit)
+                self.troubles.append(
+                    Trouble(piece=piece, line=unit.line, observation=seen, lost=unit.names)
+                )
                 return
             self._attempted.add(index)
             left = max(0.1, left - (self._live.link.cpu_s() - before))
-            if ended and self.source.kind == "module":
-                return
 
-    def _note_loaded(self, index: int, unit: Unit, seen: Observation) -> bool:
-        """Keep what a unit raised; True when that ended the unit.
+    def _note_loaded(self, index: int, unit: Unit, seen: Observation) -> None:
+        """Keep what failed in a unit, the first time that it is loaded.
 
         Raises:
             wire.Garbled: when the answer is not one to a load (student code may have written it).
         """
         if isinstance(seen, Died):
-            return True
-        asserts, raised = _loaded(seen)
-        for failed in asserts:
-            self._note(index, Trouble(unit=unit, observation=failed, is_assert=True))
-        if raised is not None:
-            self._note(index, Trouble(unit=unit, observation=raised))
-        return raised is not None
-
-    def _note(self, index: int, trouble: Trouble) -> None:
-        if index not in self._attempted:
-            self.troubles.append(trouble)
+            return
+        troubles, more, notes = _loaded(seen, self.source.piece_of(unit), unit)
+        if index in self._attempted:
+            return
+        room = max(0, MOST_TROUBLES - len(self.troubles))
+        self.troubles += troubles[:room]
+        self.untold += len(troubles[room:]) + more
+        self.notes |= notes
 
     def _bury(self, cause: DeathCause | None) -> Death:
         live = self._live
@@ -309,7 +335,11 @@ class Session:
         if live is None:
             raise GraderError("no worker to ask")
         call_id = secrets.token_hex(8)
-        frame = wire.pack({"id": call_id, "limit": allowance, **request})
+        try:
+            frame = wire.pack_request({"id": call_id, "limit": allowance, **request})
+        except wire.Unsendable as error:
+            # Never the student's loss: a suite asked for what cannot be asked.
+            raise AssignmentError(f"what the suite sends has no frame: {error}") from error
         # What a worker needs to start is not the student's time.
         counted = request["do"] != "hello"
         most_s = self._wall_left_s() if counted else HELLO_S
@@ -423,15 +453,59 @@ def _observation(reply: dict[str, object], call_id: str, stdout: str) -> Observa
     raise wire.Garbled("an answer to another call")
 
 
-def _loaded(seen: Returned | Raised) -> tuple[list[Raised], Raised | None]:
-    """The asserts that failed while a unit was loaded, and the exception that ended it."""
+def _described(source: Source) -> dict[str, object]:
+    """The source as a request: raw bytes, how they are parted, and their digest."""
+    texts = [piece.text.encode("utf-8", "surrogatepass") for piece in source.pieces]
+    data = b"".join(texts)
+    whole = torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.empty(0)
+    return {
+        "kind": source.kind,
+        "converted": source.converted,
+        "source": whole.to(torch.uint8),
+        "sizes": torch.tensor([len(each) for each in texts], dtype=torch.int64),
+        "cells": torch.tensor([piece.cell or 0 for piece in source.pieces], dtype=torch.int64),
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+
+
+def _loaded(
+    seen: Returned | Raised, piece: Piece, unit: Unit
+) -> tuple[list[Trouble], int, set[str]]:
+    """What failed in a unit, how much more did, and the worker's notes."""
     if isinstance(seen, Raised):
-        return [], seen
+        return [Trouble(piece=piece, line=unit.line, observation=seen)], 0, set()
     match seen.value:
-        case {"asserts": list(asserts), "raised": raised} if len(asserts) <= MOST_ASSERTS:
-            ended_by = None if raised is None else _raised(raised, seen.stdout)
-            return [_raised(each, "") for each in asserts], ended_by
+        case {"failed": list(failed), "more": more, "notes": list(notes)} if (
+            len(failed) <= MOST_FAILURES and _is_count(more) and len(notes) <= MOST_FAILURES
+        ):
+            troubles = [_trouble(each, piece) for each in failed]
+            return troubles, more, {each for each in notes if isinstance(each, str)}
     raise wire.Garbled("an answer to another request than a load")
+
+
+def _trouble(told: object, piece: Piece) -> Trouble:
+    match told:
+        case {
+            "type": str(type_),
+            "message": str(message),
+            "line": line,
+            "lost": list(lost),
+            "kept": list(kept),
+            "annotation": bool(annotation),
+        } if _is_number(line):
+            return Trouble(
+                piece=piece,
+                line=min(line, piece.text.count("\n") + 1),
+                observation=Raised(type=type_[:200], message=message[:4000]),
+                lost=_names(lost),
+                kept=_names(kept),
+                annotation=annotation,
+            )
+    raise wire.Garbled("a failure while loading")
+
+
+def _names(told: list[object]) -> tuple[str, ...]:
+    return tuple(each[:100] for each in told[:MOST_NAMES] if isinstance(each, str))
 
 
 def _raised(told: object, stdout: str) -> Raised:
@@ -447,6 +521,10 @@ def _frame(told: object) -> Frame:
         case [line, cell, str(function)] if _is_number(line) and (cell is None or _is_number(cell)):
             return Frame(line=line, cell=cell, function=function[:100])
     raise wire.Garbled("a traceback")
+
+
+def _is_count(told: object) -> TypeGuard[int]:
+    return type(told) is int and 0 <= told < 1 << 31
 
 
 def _is_number(told: object) -> TypeGuard[int]:

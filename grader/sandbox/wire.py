@@ -23,11 +23,16 @@ import torch
 
 PREFIX = struct.Struct(">II")
 HEADER_LIMIT = 64 * 1024
+# What the judge asks is trusted and never shortened, so it may be longer than an answer.
+REQUEST_HEADER_LIMIT = 4 * 1024 * 1024
 BODY_LIMIT = 256 * 1024 * 1024
 ARRAY_LIMIT = 256
 NDIM_LIMIT = 8
 DEPTH_LIMIT = 32
-STRING_LIMIT = 16 * 1024
+# Of a string in an answer, in characters; what is left out of it is marked.
+STRING_LIMIT = 8 * 1024
+# Room for the mark that stands in place of what was left out.
+_MARK = 48
 # What `input()` raises in a worker; the judge knows the sentence and says it in two languages.
 NO_INPUT = "input() has nobody to ask while a submission is graded"
 INT64 = range(-(2**63), 2**63)
@@ -57,7 +62,7 @@ class Garbled(Exception):
 
 
 class Unsendable(Exception):
-    """The message has no frame within the caps."""
+    """The message has no frame, or none within the caps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +96,45 @@ class Oversized:
 
 
 def pack(message: dict[str, object], *, body_limit: int = BODY_LIMIT) -> bytes:
-    """The frame of a message; a tensor beyond `body_limit` bytes in sum becomes `Oversized`.
+    """The frame of an answer, which is shortened where it must be, and says so.
+
+    A tensor beyond `body_limit` bytes in sum becomes `Oversized`, what is no plain data becomes
+    `Foreign`, a long string keeps its head and tail.
 
     Raises:
         Unsendable: when the header grows past its cap or the tree is too deep.
     """
-    packer = _Packer(body_limit)
+    return _framed(message, _Packer(body_limit, whole=False), HEADER_LIMIT)
+
+
+def pack_request(message: dict[str, object]) -> bytes:
+    """The frame of a request, to the last character: nothing of it is shortened or replaced.
+
+    Raises:
+        Unsendable: when it does not fit the caps, or holds what is no plain data.
+    """
+    return _framed(message, _Packer(BODY_LIMIT, whole=True), REQUEST_HEADER_LIMIT)
+
+
+def _framed(message: dict[str, object], packer: "_Packer", header_limit: int) -> bytes:
     try:
         node = packer.node(message, 0)
     except RecursionError as error:
         raise Unsendable("nested too deeply") from error
     header = json.dumps({"m": node, "a": packer.arrays}, allow_nan=False).encode("ascii")
-    if len(header) > HEADER_LIMIT:
+    if len(header) > header_limit:
         raise Unsendable(f"header of {len(header)} bytes")
     return b"".join([PREFIX.pack(len(header), packer.size), header, *packer.buffers])
 
 
-def sizes(prefix: bytes, *, body_limit: int) -> tuple[int, int]:
+def sizes(prefix: bytes, *, body_limit: int, header_limit: int = HEADER_LIMIT) -> tuple[int, int]:
     """Header and body length of the frame that begins with `prefix`.
 
     Raises:
         Garbled: when either is beyond its cap, so that nothing of it need be read.
     """
     header, body = PREFIX.unpack(prefix)
-    if not 0 < header <= HEADER_LIMIT or body > body_limit:
+    if not 0 < header <= header_limit or body > body_limit:
         raise Garbled(f"announces {header} + {body} bytes")
     return header, body
 
@@ -138,10 +158,15 @@ def unpack(header: bytes, body: bytes | bytearray | memoryview) -> dict[str, obj
 
 
 class _Packer:
-    """Collects the buffers while the tree is written."""
+    """Collects the buffers while the tree is written.
 
-    def __init__(self, body_limit: int) -> None:
+    Args:
+        whole: refuse what cannot be sent as it is, instead of sending what can be said of it.
+    """
+
+    def __init__(self, body_limit: int, *, whole: bool) -> None:
         self.body_limit = body_limit
+        self.whole = whole
         self.arrays: list[list[object]] = []
         self.buffers: list[bytes] = []
         self.size = 0
@@ -154,9 +179,9 @@ class _Packer:
         if value is None or kind is bool:
             return value
         if kind is int:
-            return value if value in INT64 else ["x", "integer beyond 64 bits"]
+            return value if value in INT64 else self._foreign("integer beyond 64 bits")
         if kind is str:
-            return value[:STRING_LIMIT]  # type: ignore[index]
+            return value if self.whole else shortened(str(value))
         if kind is float:
             return value if math.isfinite(value) else ["f", repr(value)]  # type: ignore[arg-type]
         return self._compound(value, depth)
@@ -183,12 +208,19 @@ class _Packer:
             case Oversized():
                 return ["o", value.dtype, list(value.shape)]
         tensor = plain_tensor(value)
-        return ["x", type_name(value)] if tensor is None else self._array(tensor)
+        return self._foreign(type_name(value)) if tensor is None else self._array(tensor)
+
+    def _foreign(self, name: str) -> object:
+        if self.whole:
+            raise Unsendable(f"{name} is no plain data")
+        return ["x", name[:200]]
 
     def _array(self, tensor: torch.Tensor) -> object:
         name, dims = DTYPE_NAMES[tensor.dtype], list(tensor.shape)
         count = tensor.numel() * tensor.element_size()
         if self.size + count > self.body_limit or tensor.ndim > NDIM_LIMIT:
+            if self.whole:
+                raise Unsendable(f"a tensor of shape {dims}")
             return ["o", name, dims[:NDIM_LIMIT]]
         if len(self.arrays) >= ARRAY_LIMIT:
             raise Unsendable("too many tensors")
@@ -196,6 +228,16 @@ class _Packer:
         self.buffers.append(_bytes_of(tensor))
         self.size += count
         return ["a", len(self.arrays) - 1]
+
+
+def shortened(text: str, limit: int = STRING_LIMIT) -> str:
+    """The text, or its head and tail with a mark that says how much is missing between them."""
+    if len(text) <= limit:
+        return text
+    mark = f" [... {len(text) - limit + _MARK} characters left out ...] "
+    room = max(0, limit - _MARK)
+    tail = room // 3
+    return text[: room - tail] + mark + text[len(text) - tail :]
 
 
 def _is_key(key: object) -> bool:

@@ -282,7 +282,7 @@ class Driver:
         elif self.knowledge is not None:
             run.diagnoses = diagnosis.diagnose(numbers, self.knowledge)
             if not run.diagnoses and any(
-                _REMEMBERS.search(each.text) for each in order.source.units
+                _REMEMBERS.search(each.text) for each in order.source.pieces
             ):
                 # What a submission remembers of the tests' calls hides whose numbers these are.
                 run.session.close()

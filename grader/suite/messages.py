@@ -19,6 +19,7 @@ from grader.model import (
     Json,
     Limits,
     Outcome,
+    Piece,
     Place,
     Planned,
     Problem,
@@ -118,7 +119,7 @@ def order_from(data: bytes) -> Order:
     source = raw["source"]
     return Order(
         folder=raw["folder"],
-        source=Source(kind=source["kind"], units=tuple(Unit(**unit) for unit in source["units"])),
+        source=_source_from(source),
         limits=Limits(**raw["limits"]),
         seed=raw["seed"],
         places={name: Place(**place) for name, place in raw["places"].items()},
@@ -128,6 +129,15 @@ def order_from(data: bytes) -> Order:
         changes={name: _change_from(each) for name, each in raw["changes"].items()},
         reverse=raw["reverse"],
         until_lost=raw["until_lost"],
+    )
+
+
+def _source_from(raw: Mapping[str, Any]) -> Source:
+    return Source(
+        kind=raw["kind"],
+        pieces=tuple(Piece(**piece) for piece in raw["pieces"]),
+        units=tuple(Unit(**{**unit, "names": tuple(unit["names"])}) for unit in raw["units"]),
+        converted=raw["converted"],
     )
 
 

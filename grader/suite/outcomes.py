@@ -12,7 +12,7 @@ from grader.errors import AssignmentError
 from grader.model import Cause, Died, Json, Outcome, Place, Planned, Raised, Text, Verdict
 from grader.sandbox.session import Session, Spent
 from grader.sandbox.wire import NO_INPUT as INPUT
-from grader.suite import tried
+from grader.suite import tried, troubles
 from grader.suite.compare import Mismatch
 from grader.suite.messages import place_args
 from grader.suite.student import Student, Unanswered
@@ -102,8 +102,8 @@ class Reasons:
             "message": clean(seen.message, 600),
             **args,
         }
-        if _undefined(seen, function):
-            return self._undefined_text(told)
+        if (missing := self._missing(seen, function)) is not None:
+            return missing
         if seen.type == "EOFError" and seen.message == INPUT:
             return _text("raised.input", told)
         if seen.trace:
@@ -112,13 +112,23 @@ class Reasons:
             told |= {"line": frame.line, "cell": frame.cell}
         return _text("raised.memory" if _out_of_memory(seen) else "raised.call", told)
 
-    def _undefined_text(self, told: dict[str, Json]) -> Text:
-        """Its definition stands in the file, so something kept it from being run."""
-        ended = [each for each in self.session.troubles if not each.is_assert]
-        if not ended:
-            return _text("raised.call", told)
-        unit = ended[0].unit
-        return _text("raised.undefined", told | {"line": unit.line, "cell": unit.cell})
+    def _missing(self, seen: Raised, function: str) -> Text | None:
+        """Which statement should have bound the name that is missing, when one has failed to."""
+        name = troubles.missing_name(seen)
+        root = troubles.causes(self.session.troubles).of_name.get(name or "")
+        if name is None or root is None:
+            return None
+        place = troubles.place_of(root)
+        where = "cell" if place.cell is not None else "file"
+        code = "undefined" if _undefined(seen, function) else "missing_name"
+        return catalog.text_with(
+            f"raised.{where}.{code}",
+            {"reason": troubles.reason(root)},
+            # Where it failed, not what was tried: one broken line is told once, for all its tests.
+            function=function,
+            name=name,
+            **place_args(place),
+        )
 
     def _call(self, item: pytest.Item, error: BaseException, function: str) -> dict[str, Json]:
         """What was tried and where the function stands; for shown tests only."""

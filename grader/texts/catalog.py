@@ -33,6 +33,17 @@ def text(code: str, **args: Json) -> Text:
     return Text(code=code, args=args, en=_render("en", code, args), zh=_render("zh", code, args))
 
 
+def text_with(code: str, parts: Mapping[str, Text], **args: Json) -> Text:
+    """The sentence `code`, some of whose fields are texts in their own right."""
+    codes_: dict[str, Json] = {name: part.code for name, part in parts.items()}
+    return Text(
+        code=code,
+        args={**args, **codes_},
+        en=_render("en", code, {**args, **{name: part.en for name, part in parts.items()}}),
+        zh=_render("zh", code, {**args, **{name: part.zh for name, part in parts.items()}}),
+    )
+
+
 def say(language: Language, code: str, **args: Json) -> str:
     """The sentence `code` in one language, for the terminal."""
     return _render(language, code, args)
