@@ -108,14 +108,11 @@ def _run_eagerly(notes: list[str]) -> None:
 
 def _draw_to_nowhere(module: Any) -> None:
     """Whatever the file asks for, no window is opened: the backend stays the one without."""
-    if hasattr(module, "switch_backend"):
-        module.switch_backend = _ignore
-    else:
-        module.use = _ignore
-
-
-def _ignore(*_args: object, **_settings: object) -> None:
-    """Does nothing."""
+    if not hasattr(module, "switch_backend"):
+        module.use = lambda *_args, **_settings: None
+        return
+    switch = module.switch_backend
+    module.switch_backend = lambda *_args, **_settings: switch("agg")
 
 
 def _after_import(actions: dict[str, Callable[[Any], None]]) -> None:
