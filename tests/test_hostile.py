@@ -108,8 +108,8 @@ class Place:
         return self.root / "tmp"
 
     @property
-    def canaries(self) -> dict[str, tuple[str, int]]:
-        """What is in the folders that nobody may change, with modes and times."""
+    def canaries(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """What is in the folders that nobody may change, with modes, owners, links and times."""
         found = sorted(
             path
             for name in ("canary", "home", "work")
@@ -117,9 +117,13 @@ class Place:
             if "reports" not in path.parts
         )
         return {
-            str(path): (path.read_text() if path.is_file() else "", path.stat().st_mtime_ns)
-            for path in found
+            str(path): (path.read_text() if path.is_file() else "", _about(path)) for path in found
         }
+
+
+def _about(path: Path) -> tuple[int, ...]:
+    seen = path.stat()
+    return seen.st_mode, seen.st_uid, seen.st_gid, seen.st_nlink, seen.st_mtime_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

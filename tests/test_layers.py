@@ -1,9 +1,12 @@
 """What each layer of the lock-down is for: without it an attack succeeds, with all it fails."""
 
+import codecs
 import ctypes
 import errno
 import fcntl
+import importlib
 import mmap
+import multiprocessing
 import os
 import platform
 import resource
@@ -12,12 +15,15 @@ import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import torch
 
 if sys.platform != "linux":
     pytest.skip("these layers are Linux's", allow_module_level=True)
@@ -41,6 +47,7 @@ PTRACE, SHMGET = (101, 117)[COLUMN], (29, 194)[COLUMN]
 PROCESS_VM_READV, MEMFD_CREATE = (310, 270)[COLUMN], (319, 279)[COLUMN]
 IO_URING_SETUP, PIDFD_OPEN, PIDFD_GETFD, CLONE3, OPENAT2 = 425, 434, 438, 435, 437
 SCHED_SETAFFINITY = (203, 122)[COLUMN]
+OLD = 1_000_000_000
 MESSAGE = b"the parent's own"
 HELD = ctypes.create_string_buffer(MESSAGE)
 
@@ -63,6 +70,7 @@ def outside() -> Iterator[Outside]:
     folder.chmod(0o777)
     made.suite.write_text("expected = 42\n")
     made.suite.chmod(0o666)
+    os.utime(made.suite, (OLD, OLD))
     yield made
     shutil.rmtree(folder)
 
@@ -95,11 +103,47 @@ def delete_a_suite(there: Outside) -> object:
 
 
 def change_a_mode(there: Outside) -> object:
-    return there.suite.chmod(0o777)
+    there.suite.chmod(0o777)
+    return _changed(there, lambda seen: seen.st_mode & 0o777 == 0o777)
+
+
+def change_a_mode_by_descriptor(there: Outside) -> object:
+    # Any descriptor will do: a folder that may be read, or a file that may only be named.
+    opened = os.open(there.suite, os.O_PATH)
+    Path(f"/proc/self/fd/{opened}").chmod(0o777)
+    return _changed(there, lambda seen: seen.st_mode & 0o777 == 0o777)
 
 
 def change_times(there: Outside) -> object:
-    return os.utime(there.suite)
+    os.utime(there.suite, (1, 1))
+    return _changed(there, lambda seen: seen.st_mtime == 1)
+
+
+def change_times_to_now(there: Outside) -> object:
+    os.utime(there.suite)
+    return _changed(there, lambda seen: seen.st_mtime > OLD)
+
+
+def _changed(there: Outside, as_wanted: Callable[[os.stat_result], bool]) -> str:
+    """What a call that was answered with success has done: the filter may only have said so."""
+    if not as_wanted(there.suite.stat()):
+        raise PermissionError("it is as it was")
+    return "changed"
+
+
+def take_over_a_file(there: Outside) -> object:
+    os.chown(there.suite, os.getuid() + 1, -1)
+    return _changed(there, lambda seen: seen.st_uid == os.getuid() + 1)
+
+
+def put_an_attribute_on_a_file(there: Outside) -> object:
+    os.setxattr(there.suite, "user.seen", b"1")
+    return os.getxattr(there.suite, "user.seen")
+
+
+def link_to_a_suite(there: Outside) -> object:
+    os.link(there.suite, "mine")
+    return Path("mine").stat().st_nlink
 
 
 def truncate_by_name(there: Outside) -> object:
@@ -250,6 +294,7 @@ def call_in_x32(number: int) -> object:
 Layers = tuple[str, ...]
 PEER: Layers = ("landlock", "seccomp", "capabilities", "undumpable", "uid", "namespaces")
 WRITE: Layers = ("landlock", "namespaces")
+OWNERS: Layers = ("seccomp", "namespaces", "capabilities", "uid")
 
 ATTACKS: dict[Callable[[Outside], object], Layers] = {
     read_a_suite: ("landlock",),
@@ -258,8 +303,11 @@ ATTACKS: dict[Callable[[Outside], object], Layers] = {
     write_a_suite: WRITE,
     make_a_file_beside_it: WRITE,
     delete_a_suite: WRITE,
-    change_a_mode: ("seccomp", "namespaces", "capabilities", "uid"),
-    change_times: ("seccomp", "namespaces", "capabilities", "uid"),
+    change_a_mode: OWNERS,
+    change_a_mode_by_descriptor: OWNERS,
+    change_times: OWNERS,
+    change_times_to_now: OWNERS,
+    link_to_a_suite: (*OWNERS, "landlock"),
     truncate_by_name: ("landlock", "seccomp", "namespaces"),
     truncate_while_opening: ("landlock", "seccomp", "namespaces"),
     internet_socket: ("seccomp",),
@@ -287,6 +335,7 @@ ATTACKS: dict[Callable[[Outside], object], Layers] = {
 }
 if X86:
     ATTACKS[call_in_32_bits] = ("seccomp",)
+ON_FILES = [each for each, needed in ATTACKS.items() if needed[:4] == OWNERS]
 # What a kernel may have been built or configured without.
 OPTIONAL = {calls_in_bulk, call_in_32_bits, become_root_of_a_world}
 
@@ -295,14 +344,22 @@ def named(attack: Callable[[Outside], object]) -> str:
     return attack.__name__
 
 
+def about(path: Path) -> tuple[int, ...]:
+    seen = path.stat()
+    return seen.st_mode, seen.st_uid, seen.st_gid, seen.st_nlink, seen.st_size, seen.st_mtime_ns
+
+
 @pytest.mark.parametrize("uid", GRADERS)
 @pytest.mark.parametrize("attack", ATTACKS, ids=named)
 def test_with_all_layers_the_attack_fails(
     outside: Outside, attack: Callable[[Outside], object], uid: int | None
 ) -> None:
+    before = about(outside.suite)
+
     told = outcome(lambda: attack(outside), uid=uid)
 
     assert told.startswith("refused: "), told
+    assert about(outside.suite) == before
     assert outside.suite.read_text() == "expected = 42\n"
     assert [each.name for each in outside.folder.iterdir()] == ["test_hidden.py"]
 
@@ -312,7 +369,7 @@ def test_with_all_layers_the_attack_fails(
 def test_without_its_layers_the_attack_succeeds(
     outside: Outside, attack: Callable[[Outside], object], uid: int | None
 ) -> None:
-    if uid is not None and attack in (change_a_mode, change_times):
+    if uid is not None and ATTACKS[attack][:4] == OWNERS:
         os.chown(outside.suite, uid, uid)
 
     told = outcome(lambda: attack(outside), uid=uid, without=ATTACKS[attack])
@@ -398,13 +455,127 @@ def test_a_container_without_namespaces_is_still_full(uid: int | None) -> None:
     assert lockdown.level(found) == "full"
 
 
-def test_a_container_refuses_the_attacks_as_well(outside: Outside) -> None:
+@pytest.mark.parametrize("uid", GRADERS)
+def test_a_container_refuses_the_attacks_as_well(outside: Outside, uid: int | None) -> None:
+    if uid is not None:
+        os.chown(outside.suite, uid, uid)
+    before = about(outside.suite)
+
     told = {
-        attack.__name__: outcome(lambda attack=attack: attack(outside), first=enter_a_container)
-        for attack in (read_a_suite, write_a_suite, change_a_mode, fork, unix_socket)
+        attack.__name__: outcome(
+            lambda attack=attack: attack(outside), uid=uid, first=enter_a_container
+        )
+        for attack in (read_a_suite, write_a_suite, *ON_FILES, fork, unix_socket)
     }
 
     assert [name for name, each in told.items() if not each.startswith("refused: ")] == []
+    assert about(outside.suite) == before
+
+
+@pytest.mark.parametrize("world", [None, enter_a_container], ids=["with mounts", "container"])
+@pytest.mark.parametrize("uid", GRADERS)
+@pytest.mark.parametrize("attack", [take_over_a_file, put_an_attribute_on_a_file], ids=named)
+def test_neither_owners_nor_attributes_can_be_changed(
+    outside: Outside,
+    attack: Callable[[Outside], object],
+    uid: int | None,
+    world: Callable[[], None] | None,
+) -> None:
+    before = about(outside.suite)
+
+    told = outcome(lambda: attack(outside), uid=uid, first=world)
+
+    assert told.startswith("refused: "), told
+    assert about(outside.suite) == before
+
+
+# Loaded here, for a user to whom this interpreter is closed.
+for name in ("synchronize", "sharedctypes", "heap", "queues", "connection", "reduction"):
+    importlib.import_module(f"multiprocessing.{name}")
+codecs.lookup("cp437")
+
+
+def change_what_is_its_own() -> object:
+    """What common libraries do with files, in passing."""
+    Path("new").touch()
+    Path("new").touch()
+    Path("new").write_text("x")
+    os.utime("new", (OLD, OLD))
+    Path("new").chmod(0o755)
+    os.chown("new", os.getuid(), os.getgid())
+    shutil.copy2("new", "copied")
+    shutil.copytree(".", "folder/copy")
+    with zipfile.ZipFile("packed.zip", "w") as packed:
+        packed.write("new")
+    with zipfile.ZipFile("packed.zip") as packed:
+        packed.extractall("unpacked")
+    with tarfile.open("packed.tar", "w") as archive:
+        archive.add("unpacked")
+    with tarfile.open("packed.tar") as archive:
+        archive.extractall("extracted", filter="data")
+    shutil.unpack_archive("packed.tar", "once more", filter="data")
+    return sorted(each.name for each in Path("extracted/unpacked").iterdir())
+
+
+@pytest.mark.parametrize("world", [None, enter_a_container], ids=["with mounts", "container"])
+@pytest.mark.parametrize("uid", GRADERS)
+def test_files_of_its_own_can_be_copied_packed_and_touched(
+    uid: int | None, world: Callable[[], None] | None
+) -> None:
+    assert outcome(change_what_is_its_own, uid=uid, first=world) == "done: ['new']"
+
+
+@pytest.mark.parametrize("uid", GRADERS)
+def test_where_only_scratch_is_writable_modes_and_times_are_really_changed(
+    uid: int | None,
+) -> None:
+    if "read_only" not in layers(uid):
+        pytest.skip("this machine gives no mounts of one's own")
+
+    def change() -> object:
+        Path("new").touch()
+        os.utime("new", (5, 5))
+        os.link("new", "other")
+        Path("new").chmod(0o640)
+        seen = Path("other").stat()
+        return seen.st_mtime, oct(seen.st_mode & 0o777)
+
+    assert outcome(change, uid=uid) == "done: (5.0, '0o640')"
+
+
+def share_memory() -> object:
+    lock, number = multiprocessing.Lock(), multiprocessing.Value("i", 0)
+    with lock:
+        number.value += 7
+    waiting: multiprocessing.Queue[int] = multiprocessing.Queue()
+    waiting.put(number.value)
+    shared = torch.ones(3).share_memory_()
+    return waiting.get(timeout=20) + int(shared.sum())
+
+
+@pytest.mark.parametrize("uid", GRADERS)
+def test_locks_queues_and_shared_tensors_of_multiprocessing_work(uid: int | None) -> None:
+    if "tmpfs" not in layers(uid):
+        pytest.skip("this machine gives no mounts of one's own")
+
+    assert outcome(share_memory, uid=uid) == "done: 10"
+
+
+@pytest.mark.parametrize("uid", GRADERS)
+def test_shared_memory_is_scratch_and_counts_as_such(uid: int | None) -> None:
+    if "tmpfs" not in layers(uid):
+        pytest.skip("this machine gives no mounts of one's own")
+
+    def fill() -> object:
+        Path("/dev/shm/mine").write_bytes(bytes(1 << 20))
+        assert Path("mine").stat().st_size == 1 << 20
+        # The scratch of these tests has 8 MiB.
+        return Path("/dev/shm/more").write_bytes(bytes(16 << 20))
+
+    told = outcome(fill, uid=uid)
+
+    assert told == f"refused: OSError: [Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}"
+    assert not [each for each in ("mine", "more") if Path("/dev/shm", each).exists()]
 
 
 def test_a_layer_that_is_there_but_cannot_be_installed_ends_everything() -> None:

@@ -13,7 +13,7 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("the lock-down is Linux's", allow_module_level=True)
 
-from conftest import OpenSession
+from conftest import Lifeline, OpenSession, a_session
 
 from grader.model import Raised, Returned
 from grader.sandbox.forked import ForkedBench
@@ -81,6 +81,47 @@ WORK = {
     "threads": """
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             return sum(pool.map(lambda k: int(torch.full((3,), k).sum()), range(5))) == 30""",
+    "as many threads as a pool makes at most": """
+        with concurrent.futures.ThreadPoolExecutor(32) as pool:
+            started = threading.Barrier(32, timeout=30)
+            return sorted(pool.map(lambda k: started.wait() * 0 + k, range(32))) == [*range(32)]""",
+    "64 threads that sleep": """
+        sleeping = [threading.Thread(target=time.sleep, args=(0.2,)) for _ in range(64)]
+        for each in sleeping: each.start()
+        for each in sleeping: each.join()
+        return threading.active_count() == 1""",
+    "threads that compute with torch": """
+        def learn(_):
+            x = torch.ones(50, 50, requires_grad=True)
+            (x @ x).sum().backward()
+            return bool(torch.linalg.svd(x.detach())[1][0] > 0) and torch.get_num_threads() == 1
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            return all(pool.map(learn, range(32)))""",
+    "calls nested as deep as Python allows, in a thread": """
+        class Nested(torch.nn.Module):
+            def forward(self, x, depth):
+                return x if depth == 0 else sorted([depth], key=lambda d: self(x, d - 1).sum())
+        def deep():
+            sys.setrecursionlimit(1000)
+            try:
+                Nested()(torch.ones(1), 10_000)
+            except RecursionError as error:
+                seen.append(type(error).__name__)
+        seen = []
+        thread = threading.Thread(target=deep)
+        thread.start()
+        thread.join()
+        return seen == ["RecursionError"]""",
+    "recursion of twenty thousand calls": """
+        def count(n): return 0 if n == 0 else 1 + count(n - 1)
+        sys.setrecursionlimit(10**6)
+        return count(20_000) == 20_000""",
+    "a large stack for one thread, to recurse on": """
+        threading.stack_size(64 << 20)
+        thread = threading.Thread(target=time.sleep, args=(0,))
+        thread.start()
+        thread.join()
+        return True""",
     "more threads inside torch": """
         torch.set_num_threads(2)
         return (torch.ones(400, 400) @ torch.ones(400, 400)).sum().item() == 400.0**3""",
@@ -104,7 +145,9 @@ WORK = {
         plt.savefig("figure.png")
         return os.path.getsize("figure.png") > 0""",
 }
-HEAD = "import concurrent.futures, os, pathlib, tempfile, time\nimport numpy, torch\n"
+HEAD = (
+    "import concurrent.futures, os, pathlib, sys, tempfile, threading, time\nimport numpy, torch\n"
+)
 
 
 @pytest.mark.parametrize("body", WORK.values(), ids=WORK)
@@ -117,6 +160,35 @@ def test_the_work_of_a_course_runs_in_there(open_session: OpenSession, body: str
 
     assert isinstance(seen, Returned), seen
     assert seen.value is True
+
+
+@pytest.mark.parametrize("without", [(), ("uid",)], ids=["with all layers", "as the same user"])
+def test_a_thread_bomb_is_bounded(
+    tmp_path: Path, lifeline: Lifeline, without: tuple[str, ...]
+) -> None:
+    bench = ForkedBench(tmp_path, lifeline.reader, lifeline.abandoned, without=without)
+    opened = a_session(
+        bench,
+        """
+        import threading, time
+        def start():
+            try:
+                for count in range(20_000):
+                    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+            except RuntimeError:
+                return count
+        """,
+        call_s=20.0,
+        memory_mib=1024,
+    )
+
+    seen = opened.call("start")
+
+    opened.close()
+    bench.close()
+    assert isinstance(seen, Returned)
+    assert isinstance(seen.value, int)
+    assert 64 <= seen.value <= 512
 
 
 def test_a_process_cannot_be_started_and_the_student_is_told(open_session: OpenSession) -> None:

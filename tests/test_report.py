@@ -281,6 +281,9 @@ def test_a_hint_is_for_staff_only_where_hints_are_turned_off(tmp_path: Path) -> 
 # --- what a submission says ------------------------------------------------------------------
 
 
+FOLDER = "torchgrade-xxxxxxxx"
+
+
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
@@ -294,6 +297,15 @@ def test_a_hint_is_for_staff_only_where_hints_are_turned_off(tmp_path: Path) -> 
         ("\ud800 lone", "\ufffd lone"),
         ("<object at 0x7f3Abc00>", "<object at 0x…>"),
         ("mask 0xff", "mask 0xff"),
+        ("in /tmp/torchgrade-a1_b2c3d/worker", "in /tmp/torchgrade-xxxxxxxx/worker"),
+        ("| /tmp/torchgrade-ab12cd34 |\n", "| /tmp/torchgrade-xxxxxxxx |\n"),
+        ("torchgrade-ab12cd34/bench/torchgrade-ef56gh78/f", f"{FOLDER}/bench/{FOLDER}/f"),
+        ("torchgrade-ab12cd34/a/tmp9z_8y7x6/f.txt", f"{FOLDER}/a/tmpxxxxxxxx/f.txt"),
+        (r"C:\torchgrade-ab12cd34\tmpab12cd34", rf"C:\{FOLDER}\tmpxxxxxxxx"),
+        ("/tmp/tmpab12cd34", "/tmp/tmpab12cd34"),
+        ("so far /tmp/torchgrade-ab1", "so far /tmp/torchgrade-xxx"),
+        ("so far /tmp/torchgrade-ab12cd34/tmpz", f"so far /tmp/{FOLDER}/tmpx"),
+        ("pip install ./torchgrade-0.1.0-py3-none-any.whl",) * 2,
         ("张量 👩‍💻", "张量 👩‍💻"),
     ],
 )
@@ -301,11 +313,26 @@ def test_a_claim_is_made_harmless(claim: str, expected: str) -> None:
     assert expected == clean(claim)
 
 
+def test_wherever_a_claim_is_cut_two_runs_look_alike() -> None:
+    told = "at /tmp/torchgrade-{0}/bench/torchgrade-{1}/worker/tmp{2} it was"
+    first, second = told.format("ab12cd34", "a_b2c3d4", "hgfedcba"), told.format(*["q" * 8] * 3)
+
+    for limit in range(len(first) + 1):
+        assert clean(first, limit) == clean(second, limit)
+        assert clean(first[:limit]) == clean(second[:limit])
+
+
 def test_of_a_long_claim_head_and_tail_are_kept() -> None:
     assert clean("a" * 50 + "z" * 50, 30) == "a" * 18 + " … " + "z" * 9
 
 
-@given(st.text(alphabet=st.characters(codec=None)), st.integers(0, 50))
+PIECES = st.lists(st.sampled_from(["torchgrade-", "ab", "cd_9", ".", "/", "tmp", "12345678", " "]))
+
+
+@given(
+    st.text(alphabet=st.characters(codec=None)) | PIECES.map("".join),
+    st.integers(0, 50),
+)
 def test_cleaning_again_changes_nothing_and_the_limit_holds(text: str, limit: int) -> None:
     once = clean(text, limit)
 

@@ -227,6 +227,37 @@ def test_what_lies_around_changes_no_byte_of_a_report(tmp_path: Path) -> None:
     }
 
 
+PLACES = """\
+import os, pathlib, tempfile
+print(os.getcwd(), os.environ["HOME"], tempfile.gettempdir(), pathlib.Path("x").absolute())
+print(f"[{os.getcwd():^80}]", tempfile.mkdtemp())
+open(os.path.join(os.getcwd(), "data.csv"))
+
+
+def add_position_vectors(token_vectors, position_vectors):
+    with tempfile.NamedTemporaryFile() as file:
+        print(file.name)
+    if token_vectors.ndim == 3:
+        raise ValueError(os.getcwd())
+    return token_vectors + position_vectors
+"""
+
+
+@pytest.mark.parametrize("sandbox", ["auto", "portable"])
+def test_where_a_submission_was_run_does_not_show_in_its_report(
+    tmp_path: Path, sandbox: str
+) -> None:
+    sources = {"before": RIGHT, "places": PLACES}
+    words = ("--audience", "staff", "--sandbox", sandbox)
+    (alone,) = check(tmp_path / "alone", {"places": PLACES}, *words).values()
+
+    after_another = check(tmp_path / "work", sources, *words)["places"]
+
+    assert alone["score"] < 10
+    assert "torchgrade-xxxxxxxx" in alone["output"]["text"]
+    assert outside_run(alone) == outside_run(after_another)
+
+
 @pytest.mark.long
 def test_verdicts_do_not_depend_on_the_vector_units_of_the_machine(tmp_path: Path) -> None:
     sources = {"right": RIGHT, "batchless": BATCHLESS, "wrong": WRONG}

@@ -84,8 +84,10 @@ def environment(folder: Path) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         # glibc 2.35 and newer ask for huge pages then: of a heap of torch's size, the tables that
-        # a fork copies and an exit takes down shrink by half, and both take half the time.
-        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+        # a fork copies and an exit takes down shrink by half, and both take half the time. And one
+        # arena for all threads: every further one reserves 64 MiB or more of address space, which
+        # is what bounds a worker's threads and memory.
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1",
     }
     if sys.platform == "win32" and sys.prefix != sys.base_prefix:
         # What the launcher would say: which environment this Python belongs to.

@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -56,7 +57,6 @@ class PortableBench:
         self.folder = folder
         self.adopts = alone and family.adopt_orphans()
         self.not_ours = {each.pid for each in psutil.Process().children()}
-        self.started = 0
         self.alive: set[Spawned] = set()
         self.abandoned = False
         self.spawning = threading.Lock()
@@ -103,9 +103,8 @@ class PortableBench:
     def _spawn(self) -> Spawned:
         with self.spawning:
             if not self.abandoned:
-                self.started += 1
-                home = self.folder / f"worker-{self.started}"
-                home.mkdir(mode=0o700)
+                # Not numbered: how many there were must not show in what a submission prints.
+                home = Path(tempfile.mkdtemp(prefix="torchgrade-", dir=self.folder))
                 process = Spawned(home, self._not_orphans if self.adopts else None)
                 self.alive.add(process)
                 self.layers = LAYERS if process.job is None else (*LAYERS, "job_object")

@@ -33,6 +33,7 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Collection
@@ -49,6 +50,10 @@ from grader.sandbox.scratch import overfull
 MESSAGE_LIMIT = 4096
 WATCH_S = 0.05
 GRACE_S = 0.25
+# Of each thread that a submission starts. The default is 8 MiB, of which the limit of the address
+# space has room for a few dozens; two are enough for a thousand nested calls from Python to C and
+# back. The main thread keeps its own.
+THREAD_STACK = 2 << 20
 # linux/prctl.h
 PR_SET_CHILD_SUBREAPER = 36
 # Descriptor numbers in the worker.
@@ -81,6 +86,9 @@ def main(control_fd: int, scratch: str, without: Collection[str] = ()) -> None:
     """
     control = socket.socket(fileno=control_fd)
     torch.set_num_threads(1)
+    # Inherited by the workers, whose limit of the address space is the only bound on threads of
+    # root's, and must leave room for as many as people use.
+    threading.stack_size(THREAD_STACK)
     _warm()
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     home = Path(scratch) / "worker"

@@ -31,7 +31,7 @@ def main(folder: str, sandbox: str, per_fork: int) -> None:
         os._exit(4)
 
     def opened() -> Bench:
-        private = tempfile.mkdtemp(dir=Path(folder) / "bench")
+        private = tempfile.mkdtemp(prefix="torchgrade-", dir=Path(folder) / "bench")
         return open_bench(sandbox, Path(private), orders, abandoned, alone=True)
 
     bench = opened()

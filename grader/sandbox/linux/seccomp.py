@@ -4,6 +4,11 @@ The program is classic BPF over `struct seccomp_data` (<linux/seccomp.h>): the a
 (a number means another call in another mode of the processor), then the number, then arguments.
 Everything not named is refused with EPERM; what the C library can do without is answered with
 ENOSYS, so that it falls back to an older call whose arguments can be checked here.
+
+Changes of modes, times and owners are covered by no Landlock, and common libraries make them in
+passing (`shutil.copy2`, `tarfile`). They are let through where the kernel has nothing but scratch
+mounted for writing; elsewhere they are answered with success and not made, so that no file changes
+and no right answer ends in an error over a date.
 """
 
 import ctypes
@@ -38,6 +43,13 @@ _PRCTL = (3, 15, 16, 0x53564D41)
 # <bits/socket.h>: AF_UNIX; SOCK_STREAM and SOCK_SEQPACKET. A datagram socket, also one of a pair,
 # can send to the path of any other.
 _AF_UNIX, _SOCK_TYPE, _SOCK_KINDS = 1, 0xF, (1, 5)
+_CHANGES_OF_MODES = ("chmod", "fchmod", "fchmodat")
+# Each with the place of its pointer to times; none stands for now.
+_CHANGES_OF_TIMES = {"utimensat": 2, "utime": 1, "utimes": 1, "futimesat": 2}
+_CHANGES_OF_OWNERS = ("chown", "fchown", "lchown", "fchownat")
+_ATTRIBUTES = tuple(
+    f"{letter}{verb}xattr" for verb in ("set", "get", "list", "remove") for letter in ("", "l", "f")
+)
 # Clocks below zero belong to other processes (or devices).
 _NEGATIVE = 0x80000000
 
@@ -76,10 +88,13 @@ def install(program: bytes) -> None:
     kernel.call(_number("seccomp"), _SET_MODE_FILTER, 0, ctypes.addressof(fprog))
 
 
-def allowlist(machine: str | None = None) -> bytes:
+def allowlist(machine: str | None = None, *, only_scratch_is_writable: bool = False) -> bytes:
     """The filter of a worker, a template: the worker's own number is filled in by `for_process`.
 
     That is the only process that it may signal or limit.
+
+    Args:
+        only_scratch_is_writable: every other mount refuses changes of whatever kind.
     """
     known = syscalls.numbers(syscalls.KNOWN, machine)
     arch = syscalls.AUDIT_ARCH[machine or os.uname().machine]
@@ -88,7 +103,8 @@ def allowlist(machine: str | None = None) -> bytes:
     code += [(_AT_LEAST, 0, 1, _YOUNG), _refuse(errno.ENOSYS)]
     for number in syscalls.numbers(syscalls.ALLOWED, machine).values():
         code += [(_EQUAL, 0, 1, number), _ALLOW]
-    for name, decision in _decisions().items():
+    of_files = _of_files(only_scratch_is_writable=only_scratch_is_writable)
+    for name, decision in (_decisions() | of_files).items():
         if name in known:
             code += [(_EQUAL, 0, len(decision), known[name]), *decision]
     return b"".join(struct.pack("=HBBI", *each) for each in [*code, _refuse(errno.EPERM)])
@@ -127,9 +143,27 @@ def _decisions() -> dict[str, list[Instruction]]:
             _refuse(errno.EPERM),
             *_one_of(1, _SOCK_KINDS, mask=_SOCK_TYPE),
         ],
+        # Not EPERM, which a submission's author would not connect with a network.
+        "socket": [_refuse(errno.ENETUNREACH)],
         "clone3": [_refuse(errno.ENOSYS)],
         "openat2": [_refuse(errno.ENOSYS)],
     }
+
+
+def _of_files(*, only_scratch_is_writable: bool) -> dict[str, list[Instruction]]:
+    """What decides changes that Landlock does not cover."""
+    decided = {name: [_refuse(errno.EOPNOTSUPP)] for name in _ATTRIBUTES}
+    decided |= {name: [_PRETEND] for name in _CHANGES_OF_OWNERS}
+    if only_scratch_is_writable:
+        ours = (*_CHANGES_OF_MODES, *_CHANGES_OF_TIMES, "link", "linkat")
+        return decided | {name: [_ALLOW] for name in ours}
+    decided |= {name: [_PRETEND] for name in _CHANGES_OF_MODES}
+    return decided | {name: _pretend_times(place) for name, place in _CHANGES_OF_TIMES.items()}
+
+
+def _pretend_times(place: int) -> list[Instruction]:
+    """`Path.touch` sets the times to now first, and makes the file only when that was refused."""
+    return [_argument(place), (_EQUAL, 0, 1, 0), _refuse(errno.EPERM), _PRETEND]
 
 
 def _opening(flags: int) -> list[Instruction]:
@@ -155,7 +189,7 @@ def _one_of(index: int, values: tuple[int, ...], mask: int | None = None) -> lis
 
 def _argument(index: int) -> Instruction:
     # The low half: both machines are little-endian, and each argument checked here is an int of
-    # the kernel's, which ignores the high half as well.
+    # the kernel's, which ignores the high half as well (or, of times, nothing hangs on it).
     return (_LOAD, 0, 0, _ARGS + 8 * index)
 
 
@@ -168,3 +202,5 @@ def _number(name: str) -> int:
 
 
 _ALLOW: Instruction = (_RETURN, 0, 0, _RET_ALLOW)
+# The error number 0: the call is not made, and returns as if it had succeeded.
+_PRETEND: Instruction = (_RETURN, 0, 0, _RET_ERRNO)
