@@ -8,6 +8,7 @@ from typing import Any, Final
 from grader.bulk import run_record, tables
 from grader.errors import UsageProblem
 from grader.files import read_json
+from grader.texts import catalog
 
 _CONDITIONS: Final = ("grader_version", "python", "torch", "seed", "until")
 
@@ -88,7 +89,8 @@ def _scores(folder: Path, run: Mapping[str, Any]) -> Iterator[tuple[tuple[str, s
             score = tables.row(staff).score if staff else None
             earned = {one["id"]: one["earned"] for one in staff["criteria"]} if staff else {}
         except (KeyError, TypeError) as error:
-            raise UsageProblem(f"{path}: not a report") from error
+            said = catalog.text("file.not_a_report", file=str(path))
+            raise UsageProblem(said) from error
         yield key, _Score(score=score, earned=earned)
 
 

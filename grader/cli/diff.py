@@ -7,6 +7,7 @@ import click
 
 from grader.cli import terminal
 from grader.cli.layout import wrap
+from grader.cli.parameters import Place
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.model import Language
 from grader.texts import catalog
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def command(language: Language) -> click.Command:
-    folder = click.Path(exists=True, file_okay=False)
+    folder = Place(exists=True, file_okay=False)
     return Command(
         "diff",
         callback=_run,

@@ -50,8 +50,8 @@ class Style:
 
     def listed(self, names: Sequence[str]) -> str:
         """`a, b and c` in the style's language."""
-        comma = "、" if self.language == "zh" else ", "
-        return self.say("and").join([part for part in (comma.join(names[:-1]), names[-1]) if part])
+        head = catalog.listed(self.language, names[:-1])
+        return self.say("and").join([part for part in (head, names[-1]) if part])
 
 
 def draw(reports: Sequence[Report], shown: Shown, style: Style) -> list[Line]:

@@ -10,9 +10,11 @@ import click
 from grader.assignment import Assignment
 from grader.cli import terminal
 from grader.cli.listing import available, named
+from grader.cli.parameters import OneOf, Option, Place
 from grader.cli.root import Command, Desk, desk, shared_options, usage
 from grader.model import Language
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 Format = Literal["ipynb", "py"]
 
@@ -21,16 +23,16 @@ _PLAIN: Final = re.compile(r"[\w./\\:+=@%-]+")
 
 
 def command(language: Language) -> click.Command:
-    def option(flag: str, key: str, **settings: Any) -> click.Option:
-        return click.Option([*flag.split()], help=catalog.say(language, key), **settings)
+    def option(flag: str, key: str, **settings: Any) -> Option:
+        return Option([*flag.split()], help=catalog.say(language, key), **settings)
 
     return Command(
         "start",
         callback=_run,
         params=[
             click.Argument(["id_"], metavar="ID"),
-            option("--format format_", "cli.start.format", type=click.Choice(["ipynb", "py"])),
-            option("-o --output", "cli.start.output", metavar="PATH", type=click.Path()),
+            option("--format format_", "cli.start.format", type=OneOf(["ipynb", "py"])),
+            option("-o --output", "cli.start.output", metavar="PATH", type=Place()),
             *shared_options(language),
         ],
         help=catalog.say(language, "cli.start.help"),
@@ -129,7 +131,7 @@ def _create(path: Path, text: str) -> None:
     except FileExistsError as error:
         raise usage("exists", file=str(path), other=quoted(_free(path))) from error
     except OSError as error:
-        raise usage("cannot_write", file=str(path), reason=error.strerror or str(error)) from error
+        raise usage("cannot_write", file=str(path), reason=why(error)) from error
 
 
 def _free(path: Path) -> Path:
