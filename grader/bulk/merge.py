@@ -122,7 +122,7 @@ def _differs(key: str, first: Part, other: Part, left: object, right: object) ->
         "differs",
         one=str(first.folder),
         other=str(other.folder),
-        key=key,
+        key=run_record.key_name(key),
         left=str(left),
         right=str(right),
     )

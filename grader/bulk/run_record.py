@@ -184,5 +184,13 @@ def _validator() -> "Draft202012Validator":
     return Draft202012Validator(schema("run"))
 
 
+def key_name(key: str) -> Text:
+    """What a difference between two runs is about: a key of `run.json`, or an assignment's id."""
+    code = f"run_key.{key}"
+    if code in catalog.codes("en"):
+        return catalog.text(code)
+    return Text(code="run_key", en=key, zh=key)
+
+
 def _left(left: Left) -> dict[str, Json]:
     return {"file": left.file, "reason": left.reason}

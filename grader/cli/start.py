@@ -49,7 +49,7 @@ def _run(ctx: click.Context, id_: str, format_: Format | None, output: str | Non
     if path.suffix.lower() == ".ipynb":
         _create(path, notebook(wanted, here.language))
     else:
-        _create(path, _template(wanted))
+        _create(path, _template(wanted, here.language))
         statement = path.with_name(f"{wanted.id}.md")
         (kept if statement.exists() else made).append(statement)
         if statement in made:
@@ -75,7 +75,7 @@ def notebook(assignment: Assignment, language: Language) -> str:
     """The notebook as text: the statement, then the template's cells; the same every time."""
     import jupytext  # type: ignore[import-untyped]
 
-    template = jupytext.reads(_template(assignment), fmt="py:percent")
+    template = jupytext.reads(_template(assignment, language), fmt="py:percent")
     cells = [("markdown", handout(assignment, language).strip())]
     cells += _joined([(cell.cell_type, cell.source) for cell in template.cells])
     book = {
@@ -113,14 +113,21 @@ def _cell(kind: str, text: str, number: int) -> dict[str, Any]:
 
 def handout(assignment: Assignment, language: Language) -> str:
     """The statement, in English where there is no Chinese one."""
-    for name in ("handout.zh.md", "handout.md") if language == "zh" else ("handout.md",):
-        if (assignment.folder / name).is_file():
-            return (assignment.folder / name).read_text("utf-8")
+    path = _in_language(assignment, "handout.md", language)
+    if path.is_file():
+        return path.read_text("utf-8")
     return f"# {assignment.title.in_language(language)}\n"
 
 
-def _template(assignment: Assignment) -> str:
-    return (assignment.folder / "template.py").read_text("utf-8")
+def _template(assignment: Assignment, language: Language) -> str:
+    return _in_language(assignment, "template.py", language).read_text("utf-8")
+
+
+def _in_language(assignment: Assignment, name: str, language: Language) -> Path:
+    """The Chinese twin of a file (`template.zh.py`) where it is asked for and there."""
+    path = assignment.folder / name
+    twin = path.with_suffix(f".zh{path.suffix}")
+    return twin if language == "zh" and twin.is_file() else path
 
 
 def _create(path: Path, text: str) -> None:
