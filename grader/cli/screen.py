@@ -192,8 +192,9 @@ def _score(report: Report, shown: Shown, style: Style, digits: int) -> str:
     id_, points = report["assignment"]["id"], report["max_score"]
     if report["score"] is None:
         return style.say("score_failed", id=id_)
-    # Aligned by a blank, which has no place behind a full-width colon.
-    score = str(report["score"]).rjust(digits if style.language == "en" else 0)
+    # A blank that aligns has no place behind a full-width colon.
+    behind_colon = shown.complete and style.language == "zh"
+    score = str(report["score"]).rjust(0 if behind_colon else digits)
     pending = points - report["decided"] if report["status"] == "graded" else 0
     if pending:
         return style.say("score_pending", id=id_, score=score, points=points, pending=pending)
