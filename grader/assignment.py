@@ -16,6 +16,7 @@ from grader.errors import AssignmentError, UsageProblem
 from grader.model import Criterion, EntryPoint, Limits, Parameter, Probe, Result, Text
 from grader.probing import read_probes
 from grader.strict import Value, did_you_mean, read_toml, shown
+from grader.texts import catalog
 
 Edition = Literal["student", "staff"]
 
@@ -122,9 +123,9 @@ def natural(id: str) -> tuple[tuple[str, int], ...]:
 
 def _named(folder: Path, by: str) -> Path:
     if not folder.is_dir():
-        raise UsageProblem(f"{by}: there is no folder {folder}")
+        raise UsageProblem(catalog.text("cli.usage.no_place", by=by, folder=str(folder)))
     if not _inside(folder):
-        raise UsageProblem(f"{by}: no assignment in {folder} (looked for */assignment.toml)")
+        raise UsageProblem(catalog.text("cli.usage.empty_place", by=by, folder=str(folder)))
     return folder.resolve()
 
 

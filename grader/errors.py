@@ -21,4 +21,11 @@ class AssignmentError(Exception):
 
 
 class UsageProblem(Exception):
-    """The command cannot be carried out as typed; the message says what to type instead."""
+    """The command cannot be carried out as typed; the message says what to type instead.
+
+    The message is a sentence, or a `Text`, which holds it in both languages.
+    """
+
+    def __str__(self) -> str:
+        told = self.args[0] if self.args else ""
+        return str(getattr(told, "en", told))

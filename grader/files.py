@@ -6,11 +6,24 @@ from collections import Counter
 from pathlib import Path
 
 from grader.errors import UsageProblem
-from grader.model import Json
+from grader.model import Json, Text
+from grader.texts import catalog
+from grader.texts.reasons import why
 
 # Reports and run records need 10 levels. What reads them afterwards recurses, too, and some
 # hundreds of levels more would end in its RecursionError instead of a sentence about the file.
 _MOST_LEVELS = 100
+_SYNTAX = {
+    "Expecting value": "value",
+    "Expecting property name": "key",
+    "Expecting ','": "comma",
+    "Expecting ':'": "colon",
+    "Illegal trailing comma": "comma_too_many",
+    "Unterminated string": "string",
+    "Invalid control character": "control",
+    "Invalid \\": "escape",
+    "Extra data": "more",
+}
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -26,7 +39,7 @@ def replace_file(path: Path, content: bytes) -> None:
         else:
             _rename_into(path.resolve(), content)
     except OSError as error:
-        raise UsageProblem(f"cannot write {path}: {error.strerror or error}") from error
+        raise _problem("cannot_write", path, reason=why(error)) from error
 
 
 def _rename_into(path: Path, content: bytes) -> None:
@@ -51,23 +64,33 @@ def read_json(path: Path) -> Json:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise UsageProblem(f"cannot read {path}: {error.strerror or error}") from error
+        raise _problem("cannot_read", path, reason=why(error)) from error
     try:
         text = raw.decode(json.detect_encoding(raw)).removeprefix("\ufeff")
         parsed: Json = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise UsageProblem(f"{path}, {place}: not JSON: {error.msg}") from error
+        at = {"line": error.lineno, "column": error.colno}
+        raise _problem("not_json_at", path, **at, reason=_syntax(error.msg)) from error
     except UnicodeDecodeError as error:
-        place = f"byte {error.start + 1}"
-        raise UsageProblem(f"{path}, {place}: not {error.encoding.upper()} text") from error
+        encoding = error.encoding.upper()
+        raise _problem("not_text", path, byte=error.start + 1, encoding=encoding) from error
     except RecursionError as error:
-        raise UsageProblem(f"{path}: not JSON that can be read: nested too deeply") from error
+        raise _problem("too_deep", path) from error
     except ValueError as error:
-        raise UsageProblem(f"{path}: not JSON: {error}") from error
+        raise _problem("not_json", path, reason=error.args[0]) from error
     if _levels_exceed(parsed, _MOST_LEVELS):
-        raise UsageProblem(f"{path}: not JSON that can be read: nested too deeply")
+        raise _problem("too_deep", path)
     return parsed
+
+
+def _syntax(words: str) -> Text:
+    """What Python's reader of JSON says, with the same in Chinese where it is known."""
+    code = next((code for start, code in _SYNTAX.items() if words.startswith(start)), "other")
+    return Text(code=f"json.{code}", en=words, zh=catalog.say("zh", f"json.{code}"))
+
+
+def _problem(code: str, path: Path, **args: catalog.Filling) -> UsageProblem:
+    return UsageProblem(catalog.text(f"file.{code}", file=str(path), **args))
 
 
 def _levels_exceed(parsed: Json, most: int) -> bool:
@@ -84,12 +107,12 @@ def _levels_exceed(parsed: Json, most: int) -> bool:
 
 
 def _refuse(constant: str) -> Json:
-    raise ValueError(f"{constant} is not a JSON number")
+    raise ValueError(catalog.text("file.no_number", constant=constant))
 
 
 def _once(pairs: list[tuple[str, Json]]) -> Json:
     table = dict(pairs)
     if len(table) < len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {json.dumps(twice)} stands twice in one object")
+        raise ValueError(catalog.text("file.key_twice", key=json.dumps(twice)))
     return table

@@ -163,13 +163,18 @@ def read_toml(path: Path, problems: list[str]) -> Value | None:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean "x"?`, or the known words, or nothing when there are none."""
+    words = list(known)
+    if close := closest(word, words):
+        return f"; did you mean {shown(close)}?"
+    return f"; known are {', '.join(words)}" if words else ""
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that this one may have been meant to be."""
     # Costs 5 ms and is needed only for mistakes.
     from difflib import get_close_matches
 
-    words = list(known)
-    if close := get_close_matches(word, words, n=1):
-        return f"; did you mean {shown(close[0])}?"
-    return f"; known are {', '.join(words)}" if words else ""
+    return next(iter(get_close_matches(word, list(known), n=1)), None)
 
 
 def shown(value: object) -> str:

@@ -23,6 +23,7 @@ from grader.reading.attribution import (
 from grader.reading.places import code_at, locate
 from grader.reading.shared import unreadable
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 # One door for the callers: how reading is split up behind it is nobody's business.
 __all__ = [
@@ -70,7 +71,7 @@ def read(
         with path.open("rb") as opened:
             content = opened.read(max_bytes + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
+        reason = why(error)
         message = catalog.say(language, "reading.cannot_open", file=_shown(path), reason=reason)
         raise UsageProblem(message) from error
     return Submission(

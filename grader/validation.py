@@ -1,15 +1,16 @@
 """What a report has to look like: the JSON Schemas, and the sums that no schema can check."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageProblem
-from grader.model import Json
-from grader.strict import did_you_mean, shown
+from grader.model import Json, Text
+from grader.strict import closest, shown
+from grader.texts import catalog
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
@@ -35,7 +36,8 @@ def schema(kind: str, *, consumer: bool = False) -> dict[str, Any]:
         UsageProblem: there is no such kind.
     """
     if kind not in _FILES:
-        raise UsageProblem(f"there is no schema {shown(kind)}{did_you_mean(kind, _FILES)}")
+        said = _fault("no_schema", kind=shown(kind), guess=_guess(kind, _FILES))
+        raise UsageProblem(said)
     raw = resources.files("grader").joinpath("schemas", _FILES[kind]).read_text("utf-8")
     strict: dict[str, Any] = json.loads(raw)
     return consumer_schema(strict) if consumer else strict
@@ -53,17 +55,26 @@ def consumer_schema(strict: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def validate(report: object, *, consumer: bool = False) -> list[str]:
+    """What is wrong with a report, in English; empty when valid. See `faults`."""
+    return [each.en for each in faults(report, consumer=consumer)]
+
+
+def faults(report: object, *, consumer: bool = False) -> list[Text]:
     """What is wrong with a report, as `$.criteria[2].points: expected …, got …`; empty when valid.
 
     Beyond the schema, the sums must agree, and no number may be NaN or infinite and no text
     hold a lone surrogate (JSON has neither).
     """
     problems = list(_unwritable(report))
-    errors = sorted(_validator(consumer=consumer).iter_errors(report), key=_position)
-    problems += [sentence for error in errors for sentence in _sentences(error)]
+    problems += sentences(_validator(consumer=consumer).iter_errors(report))
     if not problems and isinstance(report, dict):
         problems += _contradictions(report)
-    return list(dict.fromkeys(problems))
+    return list({each.en: each for each in problems}.values())
+
+
+def sentences(errors: "Iterable[ValidationError]") -> list[Text]:
+    """What a schema refused, in the order of the places."""
+    return [each for error in sorted(errors, key=_position) for each in _sentences(error)]
 
 
 @cache
@@ -117,42 +128,62 @@ def _position(error: "ValidationError") -> list[str]:
     return [f"{step:09d}" if isinstance(step, int) else step for step in error.absolute_path]
 
 
-def _sentences(error: "ValidationError") -> list[str]:
+def _sentences(error: "ValidationError") -> list[Text]:
     path = _path(error.absolute_path)
     seen: Any = error.instance
     rule: Any = error.validator_value
     within: Any = error.schema
     match error.validator:
         case "required":
-            return [f"{path}: the key {shown(key)} is missing" for key in rule if key not in seen]
+            return [_fault("missing", path=path, key=shown(key)) for key in rule if key not in seen]
         case "additionalProperties":
             known = within["properties"]
             return [
-                f"{path}: unknown key {shown(key)}{did_you_mean(key, known)}"
+                _fault("unknown", path=path, key=shown(key), guess=_guess(key, known))
                 for key in seen
                 if key not in known
             ]
         case _:
             expected = _expected(str(error.validator), rule) or error.message
-            return [f"{path}: expected {expected}, got {shown(seen)}"]
+            return [_fault("expected", path=path, expected=expected, seen=shown(seen))]
 
 
-def _expected(keyword: str, rule: Any) -> str | None:
+def _expected(keyword: str, rule: Any) -> Text | str | None:
     match keyword:
         case "type":
-            return " or ".join([rule] if isinstance(rule, str) else rule)
+            return _types([rule] if isinstance(rule, str) else rule)
         case "enum":
-            return f"one of {', '.join(shown(each) for each in rule)}"
+            return _fault("one_of", values=[shown(each) for each in rule])
         case "const":
             return shown(rule)
         case "minimum":
-            return f"at least {rule}"
+            return _fault("at_least", least=rule)
+        case "maximum":
+            return _fault("at_most", most=rule)
         case "minLength":
-            return "text that is not empty"
+            return _fault("not_empty")
         case "pattern":
-            return f"text that matches {rule}"
+            return _fault("pattern", pattern=rule)
         case _:
             return None
+
+
+def _types(names: Sequence[str]) -> Text:
+    first, *others = [_fault(f"type.{name}") for name in names]
+    for each in others:
+        first = _fault("several", first=first, last=each)
+    return first
+
+
+def _guess(word: str, known: Iterable[str]) -> Text:
+    words = list(known)
+    if close := closest(word, words):
+        return _fault("guess", word=shown(close))
+    return _fault("known", words=words) if words else _fault("none")
+
+
+def _fault(code: str, **args: catalog.Filling) -> Text:
+    return catalog.text(f"fault.{code}", **args)
 
 
 def _path(steps: Sequence[str | int]) -> str:
@@ -162,7 +193,7 @@ def _path(steps: Sequence[str | int]) -> str:
 # --- what JSON cannot hold -------------------------------------------------------------------
 
 
-def _unwritable(report: object) -> Iterator[str]:
+def _unwritable(report: object) -> Iterator[Text]:
     todo: list[tuple[tuple[str | int, ...], object]] = [((), report)]
     while todo:
         steps, value = todo.pop()
@@ -173,10 +204,13 @@ def _unwritable(report: object) -> Iterator[str]:
             case list():
                 todo += [((*steps, at), each) for at, each in reversed([*enumerate(value)])]
             case float() if not isfinite(value):
-                yield f"{_path(steps)}: expected a finite number, got {value}"
+                finite = _fault("finite")
+                yield _fault("expected", path=_path(steps), expected=finite, seen=str(value))
             case str() if (at := _surrogate(value)) is not None:
                 around = value[max(0, at - _AROUND) : at + _AROUND]
-                yield f"{_path(steps)}: expected Unicode text, got a lone surrogate in {around!a}"
+                lone = _fault("lone", around=f"{around!a}")
+                unicode = _fault("surrogate")
+                yield _fault("expected", path=_path(steps), expected=unicode, seen=lone)
 
 
 def _surrogate(text: str) -> int | None:
@@ -191,7 +225,7 @@ def _surrogate(text: str) -> int | None:
 # --- what contradicts itself -----------------------------------------------------------------
 
 
-def _contradictions(report: dict[str, Any]) -> Iterator[str]:
+def _contradictions(report: dict[str, Any]) -> Iterator[Text]:
     criteria = report["criteria"]
     if report["status"] != "grader_failed":
         yield from _unequal("score", sum(each["earned"] or 0 for each in criteria), report)
@@ -201,42 +235,47 @@ def _contradictions(report: dict[str, Any]) -> Iterator[str]:
             yield from _earned_wrongly(at, criterion)
     yield from _unequal("max_score", sum(each["points"] for each in criteria), report)
     if report["official"] and any(each["verdict"] == "pending" for each in criteria):
-        yield "$.official: expected false while a criterion is pending, got true"
+        yield _fault("pending", path="$.official")
     yield from _strangers(report)
 
 
-def _unequal(key: str, expected: int, report: Mapping[str, Json]) -> Iterator[str]:
+def _unequal(key: str, expected: int, report: Mapping[str, Json]) -> Iterator[Text]:
     if report[key] != expected:
-        yield f"$.{key}: expected {expected}, as the criteria add up to, got {shown(report[key])}"
+        yield _fault("sum", path=f"$.{key}", expected=expected, seen=shown(report[key]))
 
 
-def _earned_wrongly(at: int, criterion: Mapping[str, Any]) -> Iterator[str]:
+def _earned_wrongly(at: int, criterion: Mapping[str, Any]) -> Iterator[Text]:
     verdict, points = criterion["verdict"], criterion["points"]
     expected = {"passed": points, "pending": None}.get(verdict, 0)
     if criterion["earned"] != expected:
-        yield (
-            f"$.criteria[{at}].earned: expected {shown(expected)} of {points} points"
-            f" with verdict {shown(verdict)}, got {shown(criterion['earned'])}"
+        yield _fault(
+            "earned",
+            path=f"$.criteria[{at}].earned",
+            expected=shown(expected),
+            points=points,
+            verdict=shown(verdict),
+            seen=shown(criterion["earned"]),
         )
 
 
-def _strangers(report: Mapping[str, Any]) -> Iterator[str]:
+def _strangers(report: Mapping[str, Any]) -> Iterator[Text]:
     """Ids that stand twice, and tests and needs of criteria that are not there or disagree."""
     verdicts: dict[str, str] = {}
     for at, criterion in enumerate(report["criteria"]):
         if criterion["id"] in verdicts:
-            yield f"$.criteria[{at}].id: {shown(criterion['id'])} stands twice"
+            yield _fault("twice", path=f"$.criteria[{at}].id", value=shown(criterion["id"]))
         verdicts[criterion["id"]] = criterion["verdict"]
     for at, criterion in enumerate(report["criteria"]):
         for step, need in enumerate(criterion["needs"]):
             if need not in verdicts:
-                yield f"$.criteria[{at}].needs[{step}]: no criterion {shown(need)}"
+                path = f"$.criteria[{at}].needs[{step}]"
+                yield _fault("no_criterion", path=path, value=shown(need))
     for at, test in enumerate(report["tests"]):
         verdict = verdicts.get(test["criterion"])
         if verdict is None:
-            yield f"$.tests[{at}].criterion: no criterion {shown(test['criterion'])}"
+            path = f"$.tests[{at}].criterion"
+            yield _fault("no_criterion", path=path, value=shown(test["criterion"]))
         if verdict == "passed" and test["verdict"] != "passed":
-            yield (
-                f'$.tests[{at}].verdict: expected "passed", as its criterion is,'
-                f" got {shown(test['verdict'])}"
-            )
+            path = f"$.tests[{at}].verdict"
+            seen = shown(test["verdict"])
+            yield _fault("as_criterion", path=path, expected='"passed"', seen=seen)

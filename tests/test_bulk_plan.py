@@ -195,8 +195,9 @@ def test_equal_files_of_several_students_are_reported_but_not_those_of_a_group(
     assert planned(EXPORTS / "gradescope", shelf).duplicates == ()
 
 
-def test_the_untouched_template_is_no_duplicate(tmp_path: Path, shelf: Shelf) -> None:
-    template = (KNOWN[0].folder / "template.py").read_bytes()
+@pytest.mark.parametrize("name", ["template.py", "template.zh.py"])
+def test_the_untouched_template_is_no_duplicate(name: str, tmp_path: Path, shelf: Shelf) -> None:
+    template = (KNOWN[0].folder / name).read_bytes()
     for name in ("lee_hw1.py", "chen_hw1.py"):
         (tmp_path / name).write_bytes(template)
 

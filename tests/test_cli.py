@@ -264,9 +264,45 @@ def test_a_wrong_command_line_exits_with_2_and_says_what_to_type(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("check",), "缺少 FILE...。\n查看说明：grade check --help"),
+        (("check",), "缺少 FILE。\n查看说明：grade check --help"),
         (("list", "--fast"), "没有 --fast 这个选项。\n查看说明：grade list --help"),
-        (("chekc",), f"没有“chekc”这个命令。可用的命令：{COMMANDS}。"),
+        (
+            ("chekc",),
+            f"没有“chekc”这个命令。可用的命令：{COMMANDS.replace(', ', '、')}。",
+        ),
+        (("--debug",), "缺少命令。可用的命令见 grade --help。\n查看说明：grade --help"),
+        (
+            ("check", "--jsn", "x"),
+            "没有 --jsn 这个选项。是不是想写 --json？\n查看说明：grade check --help",
+        ),
+        (("check", "--json"), "--json 后面要写一个值。\n查看说明：grade check --help"),
+        (("list", "--debug=1"), "--debug 后面不能写值。\n查看说明：grade list --help"),
+        (("list", "a", "b"), "多写了 a、b，这里用不到。\n查看说明：grade list --help"),
+        (("batch", "."), "缺少 --out。\n查看说明：grade batch --help"),
+        (("batch", "x.zip", "--out", "o"), "x.zip 不存在。\n查看说明：grade batch --help"),
+        (("diff", "x", "y"), "文件夹 x 不存在。\n查看说明：grade diff --help"),
+        (
+            ("batch", ".", "--out", "o", "--roster", "."),
+            "--roster：. 是文件夹，这里要写文件。\n查看说明：grade batch --help",
+        ),
+        (
+            ("batch", ".", "--out", "o", "--jobs", "0"),
+            "--jobs：要写 1 或更大的整数，而不是“0”。\n查看说明：grade batch --help",
+        ),
+        (
+            ("batch", ".", "--out", "o", "--jobs", "two"),
+            "--jobs：要写 1 或更大的整数，而不是“two”。\n查看说明：grade batch --help",
+        ),
+        (
+            ("start", "one", "--format", "docx"),
+            "--format：没有“docx”这个值，可以写 ipynb、py。\n查看说明：grade start --help",
+        ),
+        (
+            ("schema", "scores"),
+            "没有“scores”这个值，可以写 report、rubric、assignment、run。"
+            "\n查看说明：grade schema --help",
+        ),
+        (("validate", "x.json"), "无法读取 x.json：文件或文件夹不存在。"),
     ],
 )
 def test_a_wrong_command_line_is_explained_in_chinese(

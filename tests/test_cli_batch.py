@@ -245,7 +245,12 @@ def test_only_what_changed_is_graded_again(graded: Path, tmp_path: Path) -> None
     assert "1 earlier reports were damaged" in out(result)
     assert scores(tmp_path / "out")["lee"] == scores(tmp_path / "out")["Lee"] == "10"
     assert difference.returncode == 1
-    assert " +10  lee  hw1  0 -> 10  (values +5, batches +3, manners +2)" in out(difference)
+    assert (
+        " +10  lee  hw1  0 -> 10\n"
+        "        +5  Each token gets the vector of its own position added\n"
+        "        +3  Batches work, with positions (L, D) or (1, L, D)\n"
+        "        +2  A new tensor, float32 or better; inputs left unchanged\n"
+    ) in out(difference)
     assert "1 of 8 scores moved: 0 down, 1 up." in out(difference)
     same = grade("diff", "out", "out", cwd=tmp_path)
     assert (same.returncode, out(same)) == (0, "No score moved (8 compared).\n")

@@ -28,6 +28,7 @@ Made {folder} with
   suite/test_hidden.py
   suite/test_public.py
   template.py
+  template.zh.py
 
 Next:
   1. Change it into your own: reference.py, the suite and handout.md first.

@@ -79,6 +79,20 @@ def test_the_statement_is_chinese_for_those_who_speak_it(course: str, tmp_path: 
     assert out(result) == expected
 
 
+def test_the_template_is_chinese_for_those_who_speak_it(course: str, tmp_path: Path) -> None:
+    chinese = TEMPLATE.replace("    rotated", "    # 旋转每一对。\n    rotated", 1)
+    next(Path(course).glob("*/template.py")).with_name("template.zh.py").write_text(
+        chinese, encoding="utf-8"
+    )
+
+    for name in ("hw4.py", "hw4.ipynb"):
+        grade("start", "hw4", "-o", name, "--lang", "zh", "--assignments", course, cwd=tmp_path)
+
+    book = json.loads((tmp_path / "hw4.ipynb").read_text("utf-8"))
+    assert chinese == (tmp_path / "hw4.py").read_text("utf-8")
+    assert "    # 旋转每一对。\n" in book["cells"][2]["source"]
+
+
 def test_a_script_is_the_template_with_its_statement_beside_it(course: str, tmp_path: Path) -> None:
     result = grade("start", "hw4", "--format", "py", "--assignments", course, cwd=tmp_path)
 

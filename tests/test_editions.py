@@ -19,6 +19,7 @@ STUDENT_FILES = (
     "handout.md",
     "handout.zh.md",
     "template.py",
+    "template.zh.py",
     "diagnosis.json",
     "suite/test_public.py",
     "suite/public_values.json",

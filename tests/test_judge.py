@@ -452,3 +452,42 @@ def test_a_judge_that_says_nothing_for_too_long_is_ended(
 
     assert (report["status"], report["score"]) == ("grader_failed", None)
     assert "the judge ended without an answer" in judge.failures[0]
+
+
+# --- a sentence of the assignment's own for a wrong kind of value --------------------------
+
+
+def test_an_assignment_says_in_its_own_words_what_a_tuple_lacks(tmp_path: Path) -> None:
+    course = tiny(tmp_path / "course")
+    (course / "tiny_example" / "texts.toml").write_text(
+        '[en]\nreturned_tuple = "{function} gave a {got}: add its two halves."\n'
+        '[zh]\nreturned_tuple = "{function} 返回了 {got}：请把两半加起来。"\n',
+        encoding="utf-8",
+    )
+    sources = {
+        "pair": RIGHT.replace("return 2 * x", "return x, x"),
+        "listed": RIGHT.replace("return 2 * x", "return [x, x]"),
+    }
+
+    reports, _ = checked(course, sources)
+
+    said = {name: each["criteria"][0]["message"] for name, each in reports.items()}
+    assert said["pair"]["code"] == "tiny.returned_tuple"
+    assert said["pair"]["en"] == "double gave a tuple: add its two halves."
+    assert said["pair"]["zh"] == "double 返回了 tuple：请把两半加起来。"
+    assert said["listed"]["code"] == "mismatch.kind.tensor"
+
+
+def test_a_table_of_cosines_and_sines_is_told_to_be_applied(tmp_path: Path) -> None:
+    text = (
+        "import torch\n\n\n"
+        "def apply_rope(x, positions=None, base=10000.0):\n"
+        "    angles = torch.arange(x.shape[-2])[:, None] / base ** torch.arange(0, 1, 0.5)\n"
+        "    return torch.cos(angles), torch.sin(angles)\n"
+    )
+    (tmp_path / "hw4.py").write_text(text, encoding="utf-8")
+
+    result = grade("check", "hw4.py", "--lang", "zh", cwd=tmp_path)
+
+    told = "".join(result.stdout.decode("utf-8").split())
+    assert "用它们旋转x的每一对，再返回结果。" in told

@@ -29,7 +29,7 @@ from grader.report import schema
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "README.zh.md")
-STUDENT_FILES = ("*.toml", "*.md", "template.py", "diagnosis.json", "suite/*public*")
+STUDENT_FILES = ("*.toml", "*.md", "template*.py", "diagnosis.json", "suite/*public*")
 STAFF_TOML = "misconceptions.toml"
 REWRITING = bool(os.environ.get("REWRITE_SCREENS"))
 BLOCK = re.compile(r"(?:<!-- fill in (\S+) -->\n)?```(console|python)\n(.*?)```", re.DOTALL)

@@ -78,7 +78,7 @@ def test_a_function_that_is_not_defined_loses_even_what_is_not_in_this_edition()
 
     assert (scored.verdict, scored.earned) == ("not_run", 0)
     assert scored.message is not None
-    assert scored.message.zh == "你的文件里没有定义 apply_rope，所以没有可测的东西。"
+    assert scored.message.zh == "你的文件里没有定义 apply_rope，所以没有可以测试的内容。"
 
 
 def test_an_unfinished_function_of_another_criterion_changes_nothing() -> None:

@@ -122,6 +122,7 @@ FILES: dict[str, str] = {
     "reference.py": RIGHT,
     "handout.md": "# Twice\n\n[1.0, -2.0, 0.5] becomes [2.0, -4.0, 1.0].\n",
     "handout.zh.md": "# 两倍\n",
+    "template.zh.py": TEMPLATE.replace("def twice", "# 两倍\ndef twice"),
     "misconceptions.toml": MISCONCEPTIONS,
     "suite/test_public.py": PUBLIC,
     "suite/test_hidden.py": HIDDEN,
@@ -374,6 +375,21 @@ def test_a_stale_stored_value_fails_and_is_written_anew_on_request(
     ("changed", "check", "verdict", "sentence"),
     [
         ({"handout.zh": None}, "translations", "warning", "handout.zh.md is missing."),
+        ({"template.zh": None}, "translations", "warning", "template.zh.py is missing."),
+        (
+            {"template.zh": TEMPLATE.replace("(x)", "(x, base=2)")},
+            "files",
+            "failed",
+            "The code of template.zh.py is not that of template.py:"
+            " only docstrings and comments may differ.",
+        ),
+        (
+            {"template.zh": TEMPLATE.replace("tw", "hw9")},
+            "files",
+            "failed",
+            "The code of template.zh.py is not that of template.py:"
+            " only docstrings and comments may differ.",
+        ),
         (
             {"rubric": RUBRIC.replace(', zh = "不修改输入"', "")},
             "translations",

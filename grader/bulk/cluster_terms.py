@@ -156,7 +156,7 @@ def refuse_unfit(found: Fitness, terms: Terms, *, address: str) -> None:
         )
     if found.problem:
         raise ClusterFailed("broken", worker=found.worker, problem=found.problem)
-    layers = ", ".join(found.layers) or "-"
+    layers = [*found.layers] or "-"
     if found.level not in (None, "full"):
         if terms.demanded == "full":
             raise ClusterFailed("reduced", worker=found.worker, level=found.level, layers=layers)

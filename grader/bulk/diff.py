@@ -8,8 +8,18 @@ from typing import Any, Final
 from grader.bulk import run_record, tables
 from grader.errors import UsageProblem
 from grader.files import read_json
+from grader.model import Text
+from grader.texts import catalog
 
 _CONDITIONS: Final = ("grader_version", "python", "torch", "seed", "until")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """A criterion, by its title (of the newer report), and how many points more it earned."""
+
+    title: Text
+    change: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,14 +27,14 @@ class Move:
     """One score that is another one now; None where there is none (missing, failed, pending).
 
     Args:
-        criteria: `values -5`, for each that earned another number of points.
+        criteria: each that earned another number of points, by its title.
     """
 
     student: str
     assignment: str
     old: int | None
     new: int | None
-    criteria: tuple[str, ...] = ()
+    criteria: tuple[Shift, ...] = ()
 
     @property
     def change(self) -> int:
@@ -44,6 +54,7 @@ class Comparison:
 class _Score:
     score: int | None
     earned: Mapping[str, int | None]
+    titles: Mapping[str, Text]
 
 
 def compare(old: Path, new: Path) -> Comparison:
@@ -68,8 +79,9 @@ def _move(key: tuple[str, str], old: _Score | None, new: _Score | None) -> Move 
     if before == after:
         return None
     mine, theirs = (old.earned if old else {}), (new.earned if new else {})
+    titles = {**(old.titles if old else {}), **(new.titles if new else {})}
     criteria = tuple(
-        f"{id_} {difference:+d}"
+        Shift(title=titles[id_], change=difference)
         for id_ in dict.fromkeys((*mine, *theirs))
         if (difference := (theirs.get(id_) or 0) - (mine.get(id_) or 0))
     )
@@ -86,10 +98,18 @@ def _scores(folder: Path, run: Mapping[str, Any]) -> Iterator[tuple[tuple[str, s
         staff: Any = read_json(path) if path.is_file() else None
         try:
             score = tables.row(staff).score if staff else None
-            earned = {one["id"]: one["earned"] for one in staff["criteria"]} if staff else {}
+            criteria = staff["criteria"] if staff else []
+            earned = {one["id"]: one["earned"] for one in criteria}
+            titles = {one["id"]: _title(one) for one in criteria}
         except (KeyError, TypeError) as error:
-            raise UsageProblem(f"{path}: not a report") from error
-        yield key, _Score(score=score, earned=earned)
+            said = catalog.text("file.not_a_report", file=str(path))
+            raise UsageProblem(said) from error
+        yield key, _Score(score=score, earned=earned, titles=titles)
+
+
+def _title(criterion: Mapping[str, Any]) -> Text:
+    said = criterion["title"]
+    return Text(code=criterion["id"], en=str(said["en"]), zh=str(said["zh"]))
 
 
 def _conditions(

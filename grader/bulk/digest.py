@@ -16,6 +16,7 @@ from grader.errors import UsageProblem
 from grader.files import read_json
 from grader.model import Language
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 # Up to so many points each score has a line of its own; above, as many ranges.
 _MOST_LINES: Final = 11
@@ -57,11 +58,12 @@ def of(folder: Path, language: Language) -> str:
     """The digest of a folder that `grade batch` or `grade merge` wrote.
 
     Raises:
-        UsageProblem, GraderError: it is not such a folder.
+        UsageProblem: it is not such a folder.
     """
     counts = read_json(folder / "summary.json")
     if not isinstance(counts, dict):
-        raise UsageProblem(f"{folder / 'summary.json'} is not what grade batch wrote")
+        file = str(folder / "summary.json")
+        raise UsageProblem(catalog.text("file.not_a_summary", file=file))
     return markdown(counts, circumstances(run_record.read(folder)), language)
 
 
@@ -75,7 +77,7 @@ def append(path: Path, digest: str) -> None:
         with path.open("a", encoding="utf-8", newline="\n") as file:
             file.write(digest)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = why(error)
         said = catalog.text("bulk.digest.cannot_write", file=str(path), reason=reason)
         raise UsageProblem(said) from error
 
@@ -124,7 +126,7 @@ def _assignment(id_: str, each: Mapping[str, Any], say: _Speaker) -> Iterator[st
     title = each["title"][say.language] if each["title"] else ""
     yield f"### {escaped(id_)}  {escaped(title)}".rstrip()
     told = [say(key, number=each[key]) for key in _STATUSES if each[key]]
-    yield say("statuses", parts=[*told]) if told else say("nobody")
+    yield say("statuses", parts=catalog.clauses(say.language, told)) if told else say("nobody")
     scores = [int(score) for score, number in each["scores"].items() for _ in range(number)]
     if scores:
         yield _middle(scores, each["max_score"], say)

@@ -10,7 +10,7 @@ from grader import report as reports
 from grader.bulk import run_record, tables
 from grader.bulk.batch import finish
 from grader.bulk.store import Store
-from grader.errors import GraderError, UsageProblem
+from grader.errors import UsageProblem
 from grader.files import read_json
 from grader.texts import catalog
 
@@ -92,8 +92,8 @@ def join(parts: Sequence[Part], store: Store) -> int:
 def _part(folder: Path) -> Part:
     try:
         run = run_record.read(folder)
-    except (UsageProblem, GraderError) as error:
-        raise _usage("not_a_run", folder=str(folder), reason=str(error)) from error
+    except UsageProblem as error:
+        raise _usage("not_a_run", folder=str(folder), reason=error.args[0]) from error
     if run["shard"] is None:
         raise _usage("no_shard", folder=str(folder))
     return Part(folder=folder, run=run)
@@ -122,7 +122,7 @@ def _differs(key: str, first: Part, other: Part, left: object, right: object) ->
         "differs",
         one=str(first.folder),
         other=str(other.folder),
-        key=key,
+        key=run_record.key_name(key),
         left=str(left),
         right=str(right),
     )

@@ -293,7 +293,7 @@ def _duplicates(jobs: Sequence[Job], wanted: Wanted) -> tuple[Duplicate, ...]:
     templates = {
         hashlib.sha256(path.read_bytes()).hexdigest()
         for each in wanted.chosen
-        if (path := each.folder / "template.py").is_file()
+        for path in each.folder.glob("template*.py")
     }
     who: dict[tuple[str, str], dict[str, Locator]] = {}
     for job in jobs:

@@ -18,6 +18,7 @@ from grader.bulk.plan import Job, Left, Person, Plan
 from grader.errors import GraderError, UsageProblem
 from grader.files import replace_file
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 LEAST_BYTES: Final = 16
 
@@ -34,7 +35,7 @@ def key(path: Path) -> tuple[bytes, bool]:
             return path.read_bytes().strip(), True
         found = path.read_bytes().strip()
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = why(error)
         text = catalog.text("bulk.key_unreadable", file=str(path), reason=reason)
         raise UsageProblem(text) from error
     if len(found) < LEAST_BYTES:

@@ -10,6 +10,7 @@ from unicodedata import normalize
 from grader.bulk.platforms import Named
 from grader.errors import UsageProblem
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 # The first of these columns that is there holds the id under which a student is known here.
 _IDS = (
@@ -66,7 +67,7 @@ def read(path: Path) -> Roster:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = why(error)
         raise UsageProblem(_text("roster_unreadable", file=str(path), reason=reason)) from error
     rows = _rows(_decoded(raw))
     head = [cell.strip().removeprefix("\ufeff") for cell in rows[0]] if rows else []

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from grader.assignment import Assignment
 from grader.bulk.names import folder_name
 from grader.bulk.plan import Job, Left, Plan
-from grader.errors import GraderError
+from grader.errors import GraderError, UsageProblem
 from grader.files import read_json, replace_file
-from grader.model import Json
-from grader.validation import schema
+from grader.model import Json, Text
+from grader.texts import catalog
+from grader.validation import schema, sentences
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -145,7 +146,7 @@ def write(content: Mapping[str, Any], folder: Path) -> None:
         UsageProblem: it cannot be written there.
     """
     if problems := validate(content):
-        raise GraderError("\n".join(["run.json is not valid:", *problems]))
+        raise GraderError("\n".join(["run.json is not valid:", *(each.en for each in problems)]))
     text = json.dumps(content, ensure_ascii=True, allow_nan=False, indent=2) + "\n"
     replace_file(folder / NAME, text.encode("ascii"))
 
@@ -154,20 +155,26 @@ def read(folder: Path) -> dict[str, Any]:
     """The `run.json` of a folder.
 
     Raises:
-        UsageProblem: it is missing or no JSON.
-        GraderError: it is JSON, but not ours.
+        UsageProblem: it is missing, no JSON, or not ours.
     """
     content = read_json(folder / NAME)
     problems = validate(content)
     if problems or not isinstance(content, dict):
-        raise GraderError("\n".join([f"{folder / NAME} is not valid:", *problems]))
+        said = catalog.text("file.not_a_run", file=str(folder / NAME))
+        rows = [said, *problems]
+        raise UsageProblem(
+            Text(
+                code=said.code,
+                en="\n".join(each.en for each in rows),
+                zh="\n".join(each.zh for each in rows),
+            )
+        )
     return content
 
 
-def validate(content: object) -> list[str]:
+def validate(content: object) -> list[Text]:
     """What is wrong, one sentence each; at most ten."""
-    errors = islice(_validator().iter_errors(content), 10)
-    return [f"{each.json_path}: {each.message[:200]}" for each in errors]
+    return sentences(islice(_validator().iter_errors(content), 10))
 
 
 @cache
@@ -175,6 +182,14 @@ def _validator() -> "Draft202012Validator":
     from jsonschema import Draft202012Validator
 
     return Draft202012Validator(schema("run"))
+
+
+def key_name(key: str) -> Text:
+    """What a difference between two runs is about: a key of `run.json`, or an assignment's id."""
+    code = f"run_key.{key}"
+    if code in catalog.codes("en"):
+        return catalog.text(code)
+    return Text(code="run_key", en=key, zh=key)
 
 
 def _left(left: Left) -> dict[str, Json]:

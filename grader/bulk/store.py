@@ -24,6 +24,7 @@ from grader.errors import GraderError, UsageProblem
 from grader.files import read_json, replace_file
 from grader.model import Submission
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 LOCK = ".torchgrade.lock"
 FAILURES = "failures.log"
@@ -210,8 +211,8 @@ def _trouble(error: Exception, path: Path) -> Exception:
     cause = error if isinstance(error, OSError) else error.__cause__
     if isinstance(cause, OSError) and cause.errno in _FULL:
         return NoRoom(str(path))
-    reason = getattr(cause, "strerror", None) or str(error)
-    return UsageProblem(catalog.text("bulk.cannot_write", folder=str(path), reason=str(reason)))
+    reason = why(cause if isinstance(cause, Exception) else error)
+    return UsageProblem(catalog.text("bulk.cannot_write", folder=str(path), reason=reason))
 
 
 # --- one process at a time -----------------------------------------------------------------

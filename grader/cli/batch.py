@@ -13,6 +13,7 @@ import click
 from grader.assignment import Assignment
 from grader.cli import arguments, batch_screen, digests, progress, terminal
 from grader.cli.listing import available, named
+from grader.cli.parameters import AtLeast, OneOf, Option, Place
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.errors import UsageProblem
 from grader.model import Language
@@ -44,24 +45,22 @@ class Asked:
 
 
 def command(language: Language) -> click.Command:
-    def option(flags: str, key: str, **settings: Any) -> click.Option:
-        return click.Option(
-            flags.split(), help=catalog.say(language, f"cli.batch.{key}"), **settings
-        )
+    def option(flags: str, key: str, **settings: Any) -> Option:
+        return Option(flags.split(), help=catalog.say(language, f"cli.batch.{key}"), **settings)
 
-    def path() -> click.Path:
-        return click.Path(dir_okay=False)
+    def path() -> Place:
+        return Place(dir_okay=False)
 
-    levels = click.Choice(["auto", "full", "portable"])
+    levels = OneOf(["auto", "full", "portable"])
     return Command(
         "batch",
         callback=_run,
         params=[
-            click.Argument(["source"], metavar="DIR", type=click.Path(exists=True)),
-            option("--out", "out", required=True, metavar="DIR", type=click.Path(file_okay=False)),
+            click.Argument(["source"], metavar="DIR", type=Place(exists=True)),
+            option("--out", "out", required=True, metavar="DIR", type=Place(file_okay=False)),
             option("--assignment ids", "assignment", multiple=True, metavar="ID"),
-            option("--jobs", "jobs", type=click.IntRange(min=1), metavar="N"),
-            option("--engine", "engine", type=click.Choice(["local", "dask"]), default="local"),
+            option("--jobs", "jobs", type=AtLeast(1), metavar="N"),
+            option("--engine", "engine", type=OneOf(["local", "dask"]), default="local"),
             option("--scheduler", "scheduler", metavar="ADDRESS"),
             option("--seed", "seed", metavar="N"),
             option("--shard", "shard", metavar="I/N"),
@@ -299,13 +298,12 @@ def _seed(asked: Asked, opened: "Store", fingerprint: str | None, here: Desk) ->
     import secrets
 
     from grader.bulk import run_record
-    from grader.errors import GraderError
 
     earlier = opened.seed()
     if (asked.out / run_record.NAME).exists():
         try:
             run = run_record.read(asked.out)
-        except (UsageProblem, GraderError):
+        except UsageProblem:
             terminal.say(here.say("cli.batch.run_damaged", folder=str(asked.out)))
         else:
             _refuse_another(run, asked, fingerprint)

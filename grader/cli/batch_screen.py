@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from grader.cli.layout import wrap
 from grader.cli.root import Desk
+from grader.texts import catalog
 
 if TYPE_CHECKING:
     from grader.bulk.batch import Batch, Finished, Reduced
@@ -17,7 +18,7 @@ _MOST_LISTED: Final = 20
 
 
 def reduced(error: "Reduced", here: Desk) -> list[str]:
-    layers = ", ".join(error.layers) or "-"
+    layers = [*error.layers] or "-"
     return wrap(here.say("cli.batch.reduced", level=error.level, layers=layers))
 
 
@@ -43,7 +44,8 @@ def screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> li
         ]
         missing = sum(each == id_ for _, each in todo.plan.absent)
         said += [here.say("cli.batch.status.missing", number=missing)] if missing else []
-        lines += wrap(f"{id_}: {', '.join(said)}")
+        counts = catalog.clauses(here.language, said)
+        lines += wrap(here.say("cli.batch.counts", id=id_, counts=counts))
     lines += _notes(shown, todo, finished, here)
     lines += listed(shown.left, here, hidden=todo.under.pseudonym_key is not None)
     return [*lines, "", *wrap(here.say("cli.batch.written", folder=str(todo.store.folder)))]
@@ -74,9 +76,16 @@ def listed(left: Sequence["Left"], here: Desk, *, hidden: bool = False) -> list[
     if hidden:
         # A log of pseudonymous results must not hold the names of files.
         reasons = Counter(each.reason for each in left)
-        rows = [f"{number}x {here.say(f'bulk.reason.{key}')}" for key, number in reasons.items()]
+        rows = [
+            here.say("cli.batch.left_times", number=number, reason=here.say(f"bulk.reason.{key}"))
+            for key, number in reasons.items()
+        ]
     else:
-        rows = [f"{each.file}: {here.say(f'bulk.reason.{each.reason}')}" for each in left]
+        rows = [
+            here.say("cli.batch.left_file", file=each.file, reason=reason)
+            for each in left
+            if (reason := here.say(f"bulk.reason.{each.reason}"))
+        ]
     for row in rows[:_MOST_LISTED]:
         lines += wrap(row, first="  ", rest="    ")
     if len(rows) > _MOST_LISTED:

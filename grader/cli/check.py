@@ -13,6 +13,7 @@ from grader.assignment import Assignment
 from grader.cli import arguments, outputs, screen, terminal
 from grader.cli.layout import Line
 from grader.cli.listing import available, named
+from grader.cli.parameters import OneOf, Option, Place
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.model import Language, Reading, Submission
 from grader.texts import catalog
@@ -33,12 +34,10 @@ class Understood:
 
 
 def command(language: Language) -> click.Command:
-    def option(flags: str, key: str, **settings: Any) -> click.Option:
-        return click.Option(
-            flags.split(), help=catalog.say(language, f"cli.check.{key}"), **settings
-        )
+    def option(flags: str, key: str, **settings: Any) -> Option:
+        return Option(flags.split(), help=catalog.say(language, f"cli.check.{key}"), **settings)
 
-    levels = click.Choice(["auto", "full", "portable"])
+    levels = OneOf(["auto", "full", "portable"])
     return Command(
         "check",
         callback=_run,
@@ -46,7 +45,7 @@ def command(language: Language) -> click.Command:
             click.Argument(["files"], nargs=-1, required=True, metavar="FILE..."),
             option("--assignment ids", "assignment", multiple=True, metavar="ID"),
             option("--json json_", "json", metavar="PATH|-"),
-            option("--out", "out", metavar="DIR", type=click.Path(file_okay=False)),
+            option("--out", "out", metavar="DIR", type=Place(file_okay=False)),
             option("--seed", "seed", default="0", metavar="N"),
             option("--fail-under", "fail_under", metavar="PERCENT"),
             option("--audience", "audience", type=_AUDIENCES, default="student"),
@@ -58,7 +57,7 @@ def command(language: Language) -> click.Command:
     )
 
 
-_AUDIENCES = click.Choice(["student", "staff"])
+_AUDIENCES = OneOf(["student", "staff"])
 
 
 @click.pass_context

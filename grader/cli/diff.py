@@ -1,12 +1,13 @@
 """`grade diff`: whose scores moved between two batches."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from grader.cli import terminal
 from grader.cli.layout import wrap
+from grader.cli.parameters import Place
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.model import Language
 from grader.texts import catalog
@@ -14,9 +15,12 @@ from grader.texts import catalog
 if TYPE_CHECKING:
     from grader.bulk.diff import Comparison, Move
 
+# Where the change of a criterion ends: below its score, further in.
+_CRITERION: Final = 10
+
 
 def command(language: Language) -> click.Command:
-    folder = click.Path(exists=True, file_okay=False)
+    folder = Place(exists=True, file_okay=False)
     return Command(
         "diff",
         callback=_run,
@@ -40,11 +44,17 @@ def _run(ctx: click.Context, /, old: str, new: str) -> int:
 
 
 def _screen(found: "Comparison", here: Desk) -> list[str]:
+    from grader.bulk import run_record
+
     lines: list[str] = []
     for key, old, new in found.conditions:
-        lines += wrap(here.say("cli.diff.conditions", key=key, old=old, new=new))
+        name = run_record.key_name(key)
+        lines += wrap(here.say("cli.diff.conditions", key=name, old=old, new=new))
     for move in found.moves:
         lines += wrap(_row(move, here), rest="      ")
+        for each in move.criteria:
+            change = f"{each.change:+d}".rjust(_CRITERION)
+            lines += wrap(each.title.in_language(here.language), first=f"{change}  ")
     lost = sum(move.change < 0 for move in found.moves)
     gained = sum(move.change > 0 for move in found.moves)
     if not found.moves:
@@ -57,7 +67,7 @@ def _screen(found: "Comparison", here: Desk) -> list[str]:
 
 def _row(move: "Move", here: Desk) -> str:
     none = here.say("cli.diff.none")
-    said = here.say(
+    return here.say(
         "cli.diff.row",
         change=f"{move.change:+d}".rjust(4),
         student=move.student,
@@ -65,6 +75,3 @@ def _row(move: "Move", here: Desk) -> str:
         old=none if move.old is None else move.old,
         new=none if move.new is None else move.new,
     )
-    if not move.criteria:
-        return said
-    return f"{said}  {here.say('cli.diff.criteria', criteria=[*move.criteria])}"

@@ -2,20 +2,19 @@
 
 from pathlib import Path
 
-import click
-
 from grader.cli import terminal
-from grader.cli.root import Desk
+from grader.cli.parameters import Option, Place
+from grader.cli.root import Desk, sentence
 from grader.errors import UsageProblem
-from grader.model import Language, Text
+from grader.model import Language
 from grader.texts import catalog
 
 
-def option(language: Language, command: str) -> click.Option:
-    return click.Option(
+def option(language: Language, command: str) -> Option:
+    return Option(
         ["--summary"],
         metavar="FILE",
-        type=click.Path(dir_okay=False),
+        type=Place(dir_okay=False),
         help=catalog.say(language, f"cli.{command}.summary"),
     )
 
@@ -29,7 +28,6 @@ def add(folder: Path, file: str | None, here: Desk) -> int:
     try:
         digest.append(Path(file), digest.of(folder, here.language))
     except UsageProblem as error:
-        told = error.args[0]
-        terminal.say(told.in_language(here.language) if isinstance(told, Text) else str(error))
+        terminal.say(sentence(error, here.language))
         return 2
     return 0

@@ -14,6 +14,7 @@ import click
 
 from grader.cli import terminal
 from grader.cli.layout import Line, columns, pad, wrap
+from grader.cli.parameters import OneOf, Option
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.errors import GraderError
 from grader.model import Language
@@ -76,18 +77,16 @@ class Diagnosis:
 
 
 def command(language: Language) -> click.Command:
-    def option(flags: str, key: str, **settings: Any) -> click.Option:
-        return click.Option(
-            flags.split(), help=catalog.say(language, f"cli.doctor.{key}"), **settings
-        )
+    def option(flags: str, key: str, **settings: Any) -> Option:
+        return Option(flags.split(), help=catalog.say(language, f"cli.doctor.{key}"), **settings)
 
-    levels = click.Choice(["auto", "full", "portable"])
+    levels = OneOf(["auto", "full", "portable"])
     return Command(
         "doctor",
         callback=_run,
         params=[
             option("--json json_", "json", is_flag=True),
-            option("--require", "require", type=click.Choice(["full"])),
+            option("--require", "require", type=OneOf(["full"])),
             option("--sandbox", "sandbox", type=levels, default="auto"),
             *shared_options(language),
         ],

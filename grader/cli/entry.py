@@ -9,9 +9,10 @@ from typing import Final
 import click
 
 from grader.cli import language, terminal
-from grader.cli.root import complaint, root
+from grader.cli.complaints import complaint
+from grader.cli.root import root, sentence
 from grader.errors import AssignmentError, UsageProblem
-from grader.model import Language, Text
+from grader.model import Language
 from grader.texts import catalog
 
 USAGE: Final = 2
@@ -38,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
         terminal.say(complaint(error, spoken))
         return USAGE
     except (UsageProblem, AssignmentError) as error:
-        terminal.say(_sentence(error, spoken))
+        terminal.say(sentence(error, spoken))
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         terminal.say(catalog.say(spoken, "cli.interrupted"))
@@ -60,11 +61,6 @@ def _carried_out(arguments: Sequence[str], spoken: Language) -> int:
         args=list(arguments) or ["--help"], prog_name="grade", standalone_mode=False, obj=spoken
     )
     return result if isinstance(result, int) else 0
-
-
-def _sentence(error: Exception, spoken: Language) -> str:
-    told = error.args[0] if error.args else ""
-    return told.in_language(spoken) if isinstance(told, Text) else str(error)
 
 
 def _explain(error: Exception, spoken: Language, *, debug: bool) -> None:

@@ -34,7 +34,7 @@ def available(here: Desk) -> tuple[Assignment, ...]:
     found = assignment.find_all(here.assignments, os.environ)
     if not found:
         folders = assignment.search_folders(here.assignments, os.environ)
-        raise usage("no_assignments", folder=", ".join(map(str, folders)) or "-")
+        raise usage("no_assignments", folder=[*map(str, folders)] or "-")
     return found
 
 

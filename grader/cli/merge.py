@@ -7,23 +7,24 @@ import click
 
 from grader.cli import digests, terminal
 from grader.cli.layout import wrap
+from grader.cli.parameters import Option, Place
 from grader.cli.root import Command, desk, shared_options
 from grader.model import Language
 from grader.texts import catalog
 
 
 def command(language: Language) -> click.Command:
-    folder = click.Path(exists=True, file_okay=False)
+    folder = Place(exists=True, file_okay=False)
     return Command(
         "merge",
         callback=_run,
         params=[
             click.Argument(["folders"], nargs=-1, required=True, metavar="OUT...", type=folder),
-            click.Option(
+            Option(
                 ["--out"],
                 required=True,
                 metavar="DIR",
-                type=click.Path(file_okay=False),
+                type=Place(file_okay=False),
                 help=catalog.say(language, "cli.merge.out"),
             ),
             digests.option(language, "merge"),

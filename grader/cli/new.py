@@ -9,6 +9,7 @@ import click
 from grader.assignment import load
 from grader.cli import terminal
 from grader.cli.layout import wrap
+from grader.cli.parameters import Option
 from grader.cli.root import Command, Desk, desk, shared_options
 from grader.model import Language
 from grader.scaffold import folders, making
@@ -25,9 +26,7 @@ def command(language: Language) -> click.Command:
         callback=_run,
         params=[
             click.Argument(["id_"], metavar="ID"),
-            click.Option(
-                ["--from", "from_"], metavar="ID", help=catalog.say(language, "cli.new.from")
-            ),
+            Option(["--from", "from_"], metavar="ID", help=catalog.say(language, "cli.new.from")),
             *shared_options(language, new=True),
         ],
         help=catalog.say(language, "cli.new.help"),

@@ -8,6 +8,7 @@ from typing import Any
 from grader.cli import terminal
 from grader.cli.arguments import SUFFIXES
 from grader.cli.root import Desk, usage
+from grader.texts.reasons import why
 
 SCREEN = "-"
 
@@ -45,7 +46,7 @@ def prepare(wanted: Wanted, reports: Sequence[str]) -> None:
         try:
             Path(wanted.folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = error.strerror or str(error)
+            reason = why(error)
             raise usage("cannot_write", file=wanted.folder, reason=reason) from error
 
 

@@ -11,8 +11,9 @@ import click
 
 from grader.cli import terminal
 from grader.cli.layout import columns, pad, wrap
+from grader.cli.parameters import Misused, OneOf, Option, Place
 from grader.errors import UsageProblem
-from grader.model import Language
+from grader.model import Language, Text
 from grader.texts import catalog
 
 FIRST: Final = ("list", "start", "check")
@@ -50,22 +51,22 @@ def usage(code: str, **args: Any) -> UsageProblem:
 def shared_options(language: Language, *, new: bool = False) -> list[click.Parameter]:
     """The options that every command takes; with `new`, DIR need not be there yet."""
     return [
-        click.Option(
+        Option(
             ["--assignments"],
-            type=click.Path(exists=not new, file_okay=new),
+            type=Place(exists=not new, file_okay=new),
             metavar="DIR",
             help=catalog.say(language, "cli.option.assignments"),
             expose_value=False,
             callback=_keep("grader.assignments"),
         ),
-        click.Option(
+        Option(
             # `language.choose` has already read it: help and errors need it before parsing.
             ["--lang"],
-            type=click.Choice(["en", "zh"]),
+            type=OneOf(["en", "zh"]),
             help=catalog.say(language, "cli.option.lang"),
             expose_value=False,
         ),
-        click.Option(
+        Option(
             ["--debug"],
             is_flag=True,
             help=catalog.say(language, "cli.option.debug"),
@@ -118,9 +119,24 @@ class Command(click.Command):
 
     context_class = Context
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        group = isinstance(self, click.Group)
+        # Words too many are left over, so that they are refused here and not by click, in English.
+        ctx.allow_extra_args = True
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            # The parser knows no context, and that of `grade` would be taken.
+            error.ctx = error.ctx or ctx
+            raise
+        if ctx.args and not group:
+            raise Misused(catalog.text("cli.usage.extra", words=[*ctx.args]), ctx)
+        return rest
+
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        pieces = " ".join(self.collect_usage_pieces(ctx))
-        formatter.write(f"{_say(ctx, 'cli.help.usage')} {ctx.command_path} {pieces}\n")
+        pieces = [_piece(ctx, each) for each in self.collect_usage_pieces(ctx)]
+        words = " ".join([ctx.command_path, *pieces])
+        formatter.write(f"{_say(ctx, 'cli.help.usage', words=words)}\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
@@ -157,7 +173,7 @@ class Root(Command, click.Group):
             return super().resolve_command(ctx, args)
         if name.lower().endswith((".py", ".ipynb")):
             raise usage("file_without_command", file=name)
-        raise usage("command", name=name, commands=", ".join(self.list_commands(ctx)))
+        raise usage("command", name=name, commands=self.list_commands(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
@@ -173,13 +189,19 @@ def _print_help(ctx: click.Context, _param: click.Parameter, value: object) -> N
         ctx.exit()
 
 
-def _say(ctx: click.Context, code: str) -> str:
-    return catalog.say(ctx.find_root().obj, code)
+def _piece(ctx: click.Context, piece: str) -> str:
+    """A piece of the usage line; what click calls options and commands in the user's language."""
+    codes = {"[OPTIONS]": "cli.help.any_options", "COMMAND [ARGS]...": "cli.help.any_command"}
+    return _say(ctx, codes[piece]) if piece in codes else piece
+
+
+def _say(ctx: click.Context, code: str, **args: str) -> str:
+    return catalog.say(ctx.find_root().obj, code, **args)
 
 
 def root(language: Language) -> Root:
     """The whole command, with help in this language."""
-    version = click.Option(
+    version = Option(
         ["--version"],
         is_flag=True,
         is_eager=True,
@@ -211,22 +233,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: object) -
     ctx.exit()
 
 
-def complaint(error: click.UsageError, language: Language) -> str:
-    """What was wrong with the command line as typed, and where its help is."""
-    path = error.ctx.command_path if error.ctx else "grade"
-    return f"{_complaint(error, language)}\n" + catalog.say(language, "cli.usage.help", path=path)
-
-
-def _complaint(error: click.UsageError, language: Language) -> str:
-    if language == "en":
-        return error.format_message()
-    match error:
-        case click.NoSuchOption():
-            return catalog.say(language, "cli.usage.no_such_option", name=error.option_name)
-        case click.MissingParameter() if error.param is not None:
-            name = error.param.make_metavar(error.ctx) if error.ctx else str(error.param.name)
-            return catalog.say(language, "cli.usage.missing", name=name)
-        case click.BadParameter() if error.param is not None:
-            name = error.param.get_error_hint(error.ctx) if error.ctx else str(error.param.name)
-            return catalog.say(language, "cli.usage.bad_value", name=name, problem=error.message)
-    return error.format_message()
+def sentence(error: Exception, language: Language) -> str:
+    """What the error says, in this language where it can be told in either."""
+    told = error.args[0] if error.args else ""
+    return told.in_language(language) if isinstance(told, Text) else str(error)

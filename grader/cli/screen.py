@@ -50,8 +50,8 @@ class Style:
 
     def listed(self, names: Sequence[str]) -> str:
         """`a, b and c` in the style's language."""
-        comma = "、" if self.language == "zh" else ", "
-        return self.say("and").join([part for part in (comma.join(names[:-1]), names[-1]) if part])
+        head = catalog.listed(self.language, names[:-1])
+        return self.say("and").join([part for part in (head, names[-1]) if part])
 
 
 def draw(reports: Sequence[Report], shown: Shown, style: Style) -> list[Line]:
@@ -192,7 +192,9 @@ def _score(report: Report, shown: Shown, style: Style, digits: int) -> str:
     id_, points = report["assignment"]["id"], report["max_score"]
     if report["score"] is None:
         return style.say("score_failed", id=id_)
-    score = str(report["score"]).rjust(digits)
+    # A blank that aligns has no place behind a full-width colon.
+    behind_colon = shown.complete and style.language == "zh"
+    score = str(report["score"]).rjust(0 if behind_colon else digits)
     pending = points - report["decided"] if report["status"] == "graded" else 0
     if pending:
         return style.say("score_pending", id=id_, score=score, points=points, pending=pending)

@@ -10,9 +10,11 @@ import click
 from grader.assignment import Assignment
 from grader.cli import terminal
 from grader.cli.listing import available, named
+from grader.cli.parameters import OneOf, Option, Place
 from grader.cli.root import Command, Desk, desk, shared_options, usage
 from grader.model import Language
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 Format = Literal["ipynb", "py"]
 
@@ -21,16 +23,16 @@ _PLAIN: Final = re.compile(r"[\w./\\:+=@%-]+")
 
 
 def command(language: Language) -> click.Command:
-    def option(flag: str, key: str, **settings: Any) -> click.Option:
-        return click.Option([*flag.split()], help=catalog.say(language, key), **settings)
+    def option(flag: str, key: str, **settings: Any) -> Option:
+        return Option([*flag.split()], help=catalog.say(language, key), **settings)
 
     return Command(
         "start",
         callback=_run,
         params=[
             click.Argument(["id_"], metavar="ID"),
-            option("--format format_", "cli.start.format", type=click.Choice(["ipynb", "py"])),
-            option("-o --output", "cli.start.output", metavar="PATH", type=click.Path()),
+            option("--format format_", "cli.start.format", type=OneOf(["ipynb", "py"])),
+            option("-o --output", "cli.start.output", metavar="PATH", type=Place()),
             *shared_options(language),
         ],
         help=catalog.say(language, "cli.start.help"),
@@ -47,7 +49,7 @@ def _run(ctx: click.Context, id_: str, format_: Format | None, output: str | Non
     if path.suffix.lower() == ".ipynb":
         _create(path, notebook(wanted, here.language))
     else:
-        _create(path, _template(wanted))
+        _create(path, _template(wanted, here.language))
         statement = path.with_name(f"{wanted.id}.md")
         (kept if statement.exists() else made).append(statement)
         if statement in made:
@@ -73,7 +75,7 @@ def notebook(assignment: Assignment, language: Language) -> str:
     """The notebook as text: the statement, then the template's cells; the same every time."""
     import jupytext  # type: ignore[import-untyped]
 
-    template = jupytext.reads(_template(assignment), fmt="py:percent")
+    template = jupytext.reads(_template(assignment, language), fmt="py:percent")
     cells = [("markdown", handout(assignment, language).strip())]
     cells += _joined([(cell.cell_type, cell.source) for cell in template.cells])
     book = {
@@ -111,14 +113,21 @@ def _cell(kind: str, text: str, number: int) -> dict[str, Any]:
 
 def handout(assignment: Assignment, language: Language) -> str:
     """The statement, in English where there is no Chinese one."""
-    for name in ("handout.zh.md", "handout.md") if language == "zh" else ("handout.md",):
-        if (assignment.folder / name).is_file():
-            return (assignment.folder / name).read_text("utf-8")
+    path = _in_language(assignment, "handout.md", language)
+    if path.is_file():
+        return path.read_text("utf-8")
     return f"# {assignment.title.in_language(language)}\n"
 
 
-def _template(assignment: Assignment) -> str:
-    return (assignment.folder / "template.py").read_text("utf-8")
+def _template(assignment: Assignment, language: Language) -> str:
+    return _in_language(assignment, "template.py", language).read_text("utf-8")
+
+
+def _in_language(assignment: Assignment, name: str, language: Language) -> Path:
+    """The Chinese twin of a file (`template.zh.py`) where it is asked for and there."""
+    path = assignment.folder / name
+    twin = path.with_suffix(f".zh{path.suffix}")
+    return twin if language == "zh" and twin.is_file() else path
 
 
 def _create(path: Path, text: str) -> None:
@@ -129,7 +138,7 @@ def _create(path: Path, text: str) -> None:
     except FileExistsError as error:
         raise usage("exists", file=str(path), other=quoted(_free(path))) from error
     except OSError as error:
-        raise usage("cannot_write", file=str(path), reason=error.strerror or str(error)) from error
+        raise usage("cannot_write", file=str(path), reason=why(error)) from error
 
 
 def _free(path: Path) -> Path:

@@ -7,7 +7,7 @@ import click
 
 from grader.cli import terminal
 from grader.cli.layout import wrap
-from grader.cli.root import Command, Desk, desk, shared_options
+from grader.cli.root import Command, Desk, desk, sentence, shared_options
 from grader.errors import UsageProblem
 from grader.model import Language
 from grader.texts import catalog
@@ -37,21 +37,22 @@ def _run(ctx: click.Context, files: Sequence[str]) -> int:
 def _validated(file: str, here: Desk) -> int:
     """0 for a valid report, 1 for another JSON file, 2 where there is no JSON at all."""
     from grader import report as reports
+    from grader import validation
 
     try:
         found = reports.read(Path(file))
     except UsageProblem as problem:  # the other files are still looked at
-        terminal.say(str(problem))
+        terminal.say(sentence(problem, here.language))
         return 2
     # A report of a later 1.x may have keys that this version does not know.
     version = found.get("schema_version") if isinstance(found, dict) else None
-    wrong = reports.validate(found, consumer=version != "1.0")
+    wrong = validation.faults(found, consumer=version != "1.0")
     if not wrong:
         terminal.show(wrap(here.say("cli.validate.ok", file=file)))
         return 0
     rows = wrap(here.say("cli.validate.bad", file=file))
-    for sentence in wrong[:_MOST]:
-        rows += wrap(sentence, first="  ", rest="      ")
+    for each in wrong[:_MOST]:
+        rows += wrap(each.in_language(here.language), first="  ", rest="      ")
     if len(wrong) > _MOST:
         rows += wrap(here.say("cli.validate.and_more", count=len(wrong) - _MOST), first="  ")
     terminal.show(rows)

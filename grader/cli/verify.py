@@ -14,6 +14,7 @@ import click
 from grader import assignment as assignments
 from grader.assignment import Assignment
 from grader.cli import findings, outputs, terminal
+from grader.cli.parameters import Option
 from grader.cli.root import Command, Desk, desk, shared_options, usage
 from grader.errors import AssignmentError, UsageProblem
 from grader.model import Language
@@ -37,10 +38,8 @@ class Unreadable:
 
 
 def command(language: Language) -> click.Command:
-    def option(flags: str, key: str, **settings: Any) -> click.Option:
-        return click.Option(
-            flags.split(), help=catalog.say(language, f"cli.verify.{key}"), **settings
-        )
+    def option(flags: str, key: str, **settings: Any) -> Option:
+        return Option(flags.split(), help=catalog.say(language, f"cli.verify.{key}"), **settings)
 
     return Command(
         "verify",
@@ -87,7 +86,7 @@ def _chosen(ids: Sequence[str], here: Desk) -> list[Assignment | Unreadable]:
     known = [_read(folder) for folder in _folders(here)]
     if not known:
         searched = assignments.search_folders(here.assignments, os.environ)
-        raise usage("no_assignments", folder=", ".join(map(str, searched)) or "-")
+        raise usage("no_assignments", folder=[*map(str, searched)] or "-")
     chosen: list[Assignment | Unreadable] = []
     for id_ in ids:
         named = [each for each in known if _is_called(each, id_.lower())]

@@ -11,6 +11,7 @@ from grader.assignment import ID
 from grader.errors import UsageProblem
 from grader.model import Json
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ def parent(named: Path | None, edition: Path | None) -> Path:
         no_folder = folder.exists() and not folder.is_dir()
         itself = (folder / "assignment.toml").is_file()
     except OSError as error:  # e.g. a name that is too long
-        reason = error.strerror or str(error)
+        reason = why(error)
         raise _problem("cannot_write", folder=str(folder), reason=reason) from error
     if no_folder:
         raise _problem("not_a_folder", folder=str(folder))
@@ -104,5 +105,5 @@ def _subfolders(parent: Path) -> Iterator[Path]:
         yield from (each for each in sorted(parent.iterdir()) if each.is_dir())
 
 
-def _problem(code: str, **args: Json) -> UsageProblem:
+def _problem(code: str, **args: catalog.Filling) -> UsageProblem:
     return UsageProblem(catalog.text(f"cli.new.{code}", **args))

@@ -17,6 +17,7 @@ from grader.errors import AssignmentError, UsageProblem
 from grader.scaffold import numbers
 from grader.scaffold.folders import Source, id_of
 from grader.texts import catalog
+from grader.texts.reasons import why
 
 NAME: Final = "weight_tokens"
 _BLANK: Final = "__ID__"
@@ -123,7 +124,7 @@ def _made(folder: Path, fill: Callable[[Path], None]) -> Path:
             raise UsageProblem(catalog.text("cli.new.exists", folder=str(folder)))
         draft.rename(folder)
     except (OSError, shutil.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = why(error)
         raise UsageProblem(
             catalog.text("cli.new.cannot_write", folder=str(folder), reason=reason)
         ) from error

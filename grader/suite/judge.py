@@ -260,7 +260,7 @@ class Driver:
         session = Session(bench=bench, source=order.source, limits=order.limits, output=output)
         self.desk.session, self.desk.seed = session, order.seed
         lives = Lives(self.assignment.criteria, planned, session)
-        self.run = run = Run(Reasons(self._own_text, order.places, session), session, lives)
+        self.run = run = Run(self._reasons(order, session), session, lives)
         try:
             if not order.only_probes:
                 self._run_items(order, items, planned)
@@ -345,8 +345,14 @@ class Driver:
             when=call.when if call.when != "collect" else "call",
         )
 
+    def _reasons(self, order: Order, session: Session) -> Reasons:
+        return Reasons(self._own_text, self._has_text, order.places, session)
+
     def _own_text(self, code: str, args: Mapping[str, Json]) -> Text:
         return own_text(self.assignment, code, args)
+
+    def _has_text(self, code: str) -> bool:
+        return has_text(self.assignment, code)
 
 
 def own_text(assignment: Assignment, code: str, args: Mapping[str, Json]) -> Text:
@@ -363,6 +369,17 @@ def own_text(assignment: Assignment, code: str, args: Mapping[str, Json]) -> Tex
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise AssignmentError(f"{assignment.id}/texts.toml: [en] {code}: {error!r}") from error
     return Text(code=f"{assignment.id}.{code}", args=args, en=english, zh=chinese)
+
+
+def has_text(assignment: Assignment, code: str) -> bool:
+    """Whether the assignment's `texts.toml` has a sentence with this code."""
+    path = assignment.folder / "texts.toml"
+    if not path.is_file():
+        return False
+    try:
+        return code in tomllib.loads(path.read_text("utf-8")).get("en", {})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise AssignmentError(f"{assignment.id}/texts.toml: {error!r}") from error
 
 
 def _planned(assignment: Assignment, items: list[pytest.Item]) -> tuple[Planned, ...]:

@@ -27,6 +27,7 @@ class Reasons:
 
     Args:
         own_text: renders a sentence of the assignment's own.
+        has_text: whether the assignment has such a sentence.
         places: where each entry point is defined in this submission.
         session: knows what happened while the source was loaded.
     """
@@ -34,10 +35,12 @@ class Reasons:
     def __init__(
         self,
         own_text: Callable[[str, Mapping[str, Json]], Text],
+        has_text: Callable[[str], bool],
         places: Mapping[str, Place],
         session: Session,
     ) -> None:
         self.own_text = own_text
+        self.has_text = has_text
         self.places = places
         self.session = session
 
@@ -72,14 +75,22 @@ class Reasons:
         args = dict(error.told)
         if planned.visibility == "shown":
             args |= self._call(item, error, student.last_call if student else "")
-        make = self.own_text if error.own else _text
         return _outcome(
             planned,
             "failed",
             cause="mismatch",
-            message=make(error.code, args),
+            message=self._mismatch_text(error, args),
             detail=_inputs(student) + _traceback(error),
         )
+
+    def _mismatch_text(self, error: Mismatch, args: Mapping[str, Json]) -> Text:
+        """The sentence; of a wrong kind of value the assignment may have one that says more."""
+        if error.own:
+            return self.own_text(error.code, args)
+        own = f"returned_{args.get('got')}"
+        if error.code.startswith("mismatch.kind.") and self.has_text(own):
+            return self.own_text(own, args)
+        return _text(error.code, args)
 
     def _unanswered(self, planned: Planned, item: pytest.Item, error: Unanswered) -> Outcome:
         seen = error.observation
@@ -121,9 +132,9 @@ class Reasons:
         place = troubles.place_of(root)
         where = "cell" if place.cell is not None else "file"
         code = "undefined" if _undefined(seen, function) else "missing_name"
-        return catalog.text_with(
+        return catalog.text(
             f"raised.{where}.{code}",
-            {"reason": troubles.reason(root)},
+            reason=troubles.reason(root),
             # Where it failed, not what was tried: one broken line is told once, for all its tests.
             function=function,
             name=name,

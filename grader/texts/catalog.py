@@ -1,15 +1,20 @@
 """Sentences from `en.toml` and `zh.toml`, rendered in both languages at once.
 
 Templates are `str.format` strings whose fields are plain names. A list argument is joined
-with the language's own comma. A missing key or argument is a programming error and raises.
+with the language's own comma, another sentence given as an argument speaks the language of the
+whole. A missing key or argument is a programming error and raises.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from typing import TypeAlias
 
 from grader.model import Json, Language, Text
+
+# What may be filled in: a list may hold sentences, too.
+Filling: TypeAlias = "Json | Text | Sequence[Json | Text]"
 
 
 @cache
@@ -28,23 +33,13 @@ def _flat(table: Mapping[str, object], prefix: str) -> list[tuple[str, str]]:
     return rows
 
 
-def text(code: str, **args: Json) -> Text:
+def text(code: str, **args: Filling) -> Text:
     """The sentence `code` in both languages, its fields filled from `args`."""
-    return Text(code=code, args=args, en=_render("en", code, args), zh=_render("zh", code, args))
+    plain = {key: _plain(value) for key, value in args.items()}
+    return Text(code=code, args=plain, en=_render("en", code, args), zh=_render("zh", code, args))
 
 
-def text_with(code: str, parts: Mapping[str, Text], **args: Json) -> Text:
-    """The sentence `code`, some of whose fields are texts in their own right."""
-    codes_: dict[str, Json] = {name: part.code for name, part in parts.items()}
-    return Text(
-        code=code,
-        args={**args, **codes_},
-        en=_render("en", code, {**args, **{name: part.en for name, part in parts.items()}}),
-        zh=_render("zh", code, {**args, **{name: part.zh for name, part in parts.items()}}),
-    )
-
-
-def say(language: Language, code: str, **args: Json) -> str:
+def say(language: Language, code: str, **args: Filling) -> str:
     """The sentence `code` in one language, for the terminal."""
     return _render(language, code, args)
 
@@ -54,12 +49,31 @@ def codes(language: Language) -> frozenset[str]:
     return frozenset(_templates(language))
 
 
-def _render(language: Language, code: str, args: Mapping[str, Json]) -> str:
+def listed(language: Language, names: Iterable[object]) -> str:
+    """Names one after the other: `a, b` or `a、b`."""
+    return ("、" if language == "zh" else ", ").join(str(each) for each in names)
+
+
+def clauses(language: Language, parts: Iterable[str]) -> str:
+    """Parts of one sentence: `4 graded, 1 missing`, in Chinese with its full-width comma."""
+    return ("，" if language == "zh" else ", ").join(parts)
+
+
+def _render(language: Language, code: str, args: Mapping[str, Filling]) -> str:
     joined = {key: _joined(language, value) for key, value in args.items()}
     return _templates(language)[code].format(**joined)
 
 
-def _joined(language: Language, value: Json) -> object:
-    if isinstance(value, list):
-        return ("、" if language == "zh" else ", ").join(str(each) for each in value)
-    return value
+def _joined(language: Language, value: Filling) -> object:
+    if isinstance(value, list | tuple):
+        return listed(language, [_joined(language, each) for each in value])
+    return value.in_language(language) if isinstance(value, Text) else value
+
+
+def _plain(value: Filling) -> Json:
+    """What a report can hold of it: of a sentence the English one."""
+    if isinstance(value, Text):
+        return value.en
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value  # type: ignore[return-value]

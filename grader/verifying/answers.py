@@ -26,6 +26,7 @@ _STUDENT_FILES: Final = (
     "handout.md",
     "handout.zh.md",
     "template.py",
+    "template.zh.py",
     "diagnosis.json",
     "suite/test_public.py",
     "suite/public_values.json",

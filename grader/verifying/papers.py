@@ -1,5 +1,6 @@
 """What can be checked about an assignment without running anything."""
 
+import ast
 import json
 import string
 import tomllib
@@ -13,6 +14,7 @@ from grader import misconceptions
 from grader.assignment import Assignment
 from grader.misconceptions import Misconception
 from grader.model import Json, Text
+from grader.validation import sentences
 from grader.verifying.answers import Answer
 from grader.verifying.records import Row
 from grader.verifying.rows import row, said
@@ -44,6 +46,8 @@ def files(
         if each.file not in files
     ]
     missing += [said("unlisted_file", file=each) for each in sorted(files - listed)]
+    if _differs(folder / "template.py", folder / "template.zh.py"):
+        missing.append(said("other_code", file="template.zh.py"))
     if missing:
         return row("files", missing)
     empty = [said("no_accepted")] if not accepted else []
@@ -73,8 +77,11 @@ def translations(assignment: Assignment) -> Row:
     for name in _SCHEMAS:
         table = _toml(folder / name)
         problems += [said("no_chinese", where=f"{name}, {place}") for place in _one_sided(table)]
-    if not (folder / "handout.zh.md").is_file():
-        problems.append(said("no_file", file="handout.zh.md"))
+    problems += [
+        said("no_file", file=name)
+        for name in ("handout.zh.md", "template.zh.py")
+        if not (folder / name).is_file()
+    ]
     problems += _uneven_texts(_toml(folder / "texts.toml"))
     return row("translations", problems, said("translations_ok"), worst="warning")
 
@@ -96,14 +103,37 @@ def hints(known: Sequence[Misconception], pairs: Sequence[tuple[str, str]]) -> R
     return row("hints", problems, said("hints_ok"))
 
 
+# --- the Chinese template --------------------------------------------------------------------
+
+
+def _differs(template: Path, twin: Path) -> bool:
+    """Whether a template's Chinese twin has other code; docstrings and comments are its own."""
+    return twin.is_file() and template.is_file() and _code(template) != _code(twin)
+
+
+def _code(path: Path) -> tuple[list[str], str]:
+    """The marks of cells and the marker, and the code without docstrings."""
+    text = path.read_text("utf-8")
+    marks = [each for each in text.splitlines() if each.startswith(("# %%", "# torchgrade:"))]
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        return marks, str(error)
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(
+            each
+        ):
+            del each.body[0]
+    return marks, ast.dump(tree)
+
+
 # --- schemas ---------------------------------------------------------------------------------
 
 
-def _broken_rules(path: Path, schema: str) -> Iterator[str]:
+def _broken_rules(path: Path, schema: str) -> Iterator[Text]:
     if not path.is_file():
         return
-    for error in _validator(schema).iter_errors(_toml(path)):
-        yield f"{error.json_path}: {error.message[:200]}"
+    yield from sentences(_validator(schema).iter_errors(_toml(path)))
 
 
 @cache

@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 
-from grader.model import Json, Text
+from grader.model import Text
 from grader.texts import catalog
 from grader.verifying.records import Check, Row, RowVerdict
 
 
-def said(code: str, **args: "Json | Sequence[str]") -> Text:
+def said(code: str, **args: catalog.Filling) -> Text:
     """A sentence of the table `[verify]`."""
-    plain: dict[str, Json] = {
-        key: value if isinstance(value, str) or not isinstance(value, Sequence) else [*value]
-        for key, value in args.items()
-    }
-    return catalog.text(f"verify.{code}", **plain)
+    return catalog.text(f"verify.{code}", **args)
 
 
 def row(check: Check, problems: Sequence[Text], *fine: Text, worst: RowVerdict = "failed") -> Row:
