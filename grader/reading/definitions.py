@@ -15,6 +15,7 @@ from grader.reading.blanks import (
     quoted_answer,
 )
 from grader.reading.hidden import bound_out_of_sight, may_hide_names, passes_through, shell_code
+from grader.reading.magics import to_python
 from grader.reading.parsing import clean, line_at, parse
 
 # A tree, the lines that it numbers, and how such a line becomes a place.
@@ -189,7 +190,7 @@ def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, *, sure: bool) -
 def _in_shell(call: ast.Call) -> Iterator[_Binding]:
     """What the code in `get_ipython().run_cell_magic("time", "", code)` binds, at this line."""
     code = shell_code(call)
-    tree = parse(code, cell=True) if code is not None else None
+    tree = parse(to_python(code).text, cell=True) if code is not None else None
     if isinstance(tree, ast.Module):
         for binding in _bindings(tree.body, deep=True):
             at = None if binding.blank is None else call.lineno
