@@ -46,7 +46,8 @@ class Place:
     """Where something stands: a 1-based line of the file, or of one notebook cell.
 
     `cell` counts all cells of the notebook from 1 (None in a script); `cell_id` is the
-    notebook's own id, where it has one; `quote` is the cell's (or line's) first line of code.
+    notebook's own id, where it has one; `quote` is the line that is meant, else the cell's first
+    line of code.
     """
 
     line: int | None = None
@@ -66,7 +67,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A file as it was handed in; opened once, `sha256` is of the bytes that are graded."""
+    """A file as it was handed in; opened once, `sha256` is of all its bytes."""
 
     file: str
     kind: Kind
@@ -133,6 +134,7 @@ class Definition:
 
     Args:
         blank: the place of the placeholder when the function is still unfinished, else None.
+        quoted: code that stands in quotes there, where it is not computed.
     """
 
     name: str
@@ -140,6 +142,7 @@ class Definition:
     place: Place
     blank: Place | None = None
     earlier: tuple[Place, ...] = ()
+    quoted: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +151,8 @@ class Reading:
 
     `source` is None when nothing can be executed; `unreadable` tells a file that gives no
     source at all (status `unreadable`) from a script with a syntax error (`graded`, 0 points).
-    `unread` are the names whose definition stands in code that Python could not parse.
+    `unread` are the names whose definition stands in code that Python could not parse;
+    `open_ended` tells that only a run shows which names the file binds (`from x import *`).
     """
 
     submission: Submission
@@ -158,6 +162,7 @@ class Reading:
     unreadable: bool = False
     marker: str | None = None
     unread: tuple[str, ...] = ()
+    open_ended: bool = False
 
 
 # --- what came back from the worker ----------------------------------------------------

@@ -22,7 +22,11 @@ def order(reading: Reading, assignment: Assignment, *, seed: int, time_factor: f
         source=reading.source,
         limits=assignment.limits.stretched(time_factor),
         seed=seed,
-        places={name: reading.definitions[name].place for name in names if name not in idle},
+        places={
+            name: reading.definitions[name].place
+            for name in names
+            if name in reading.definitions and name not in idle
+        },
         skipped=tuple(
             each.id for each in assignment.criteria if not idle.isdisjoint(each.entry_points)
         ),
@@ -37,7 +41,9 @@ def blank(reading: Reading, assignment: Assignment) -> tuple[str, ...]:
 
 
 def undefined(reading: Reading, assignment: Assignment) -> tuple[str, ...]:
-    """The entry points that the file does not define."""
+    """The entry points that the file certainly does not define; what is uncertain is run."""
+    if reading.open_ended:
+        return ()
     names = (entry.name for entry in assignment.entry_points)
     return tuple(name for name in names if name not in reading.definitions)
 
@@ -50,6 +56,10 @@ def missing(reading: Reading, assignment: Assignment) -> tuple[Problem, ...]:
         id=assignment.id,
         entry_points=tuple(entry.name for entry in assignment.entry_points),
         variables=assignment.variables,
+        parameters={
+            entry.name: tuple(each.name for each in entry.parameters)
+            for entry in assignment.entry_points
+        },
     )
     filled = attribution.filled_variables(reading, candidate)
     if filled is not None:
@@ -57,7 +67,8 @@ def missing(reading: Reading, assignment: Assignment) -> tuple[Problem, ...]:
     if reading.source is None:
         return ()
     unfinished = (
-        attribution.not_done(reading.definitions[name]) for name in blank(reading, assignment)
+        attribution.not_done(reading.definitions[name], reading, candidate)
+        for name in blank(reading, assignment)
     )
     return (
         *(attribution.missing(name, reading) for name in undefined(reading, assignment)),

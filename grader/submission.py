@@ -7,11 +7,12 @@
 import difflib
 import hashlib
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from grader.errors import UsageProblem
 from grader.model import Kind, Language, Problem, Reading, Submission
-from grader.reading import cells, script
+from grader.reading import cells, decoding, notebook, script
 from grader.reading.attribution import (
     Candidate,
     attribute,
@@ -20,14 +21,17 @@ from grader.reading.attribution import (
     missing,
     not_done,
 )
+from grader.reading.looks import is_script
 from grader.reading.places import code_at, locate
 from grader.reading.shared import unreadable
+from grader.reading.slimming import slim
 from grader.texts import catalog
 from grader.texts.reasons import why
 
 # One door for the callers: how reading is split up behind it is nobody's business.
 __all__ = [
     "MAX_BYTES",
+    "MAX_FILE_BYTES",
     "Candidate",
     "attribute",
     "code_at",
@@ -40,8 +44,13 @@ __all__ = [
     "understand",
 ]
 
+# Of what is read: the code and text of a notebook, not its plots.
 MAX_BYTES = 10 * 1024 * 1024
+# Of the file as such. Far above what plots and videos make of a notebook, and still held in
+# memory without thought: the outputs are cut out of the bytes before anything is parsed.
+MAX_FILE_BYTES = 200 * 1024 * 1024
 
+_SLIM_ABOVE = 1024 * 1024
 _KINDS: dict[str, Kind] = {".py": "module", ".ipynb": "notebook"}
 _MIB = 1024 * 1024
 
@@ -52,7 +61,7 @@ def read(
     root: Path | None = None,
     student: str | None = None,
     attempt: int = 1,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int = MAX_FILE_BYTES,
     language: Language = "en",
 ) -> Submission:
     """The file, opened once; of one above `max_bytes` only the first byte more is kept.
@@ -89,16 +98,42 @@ def understand(
 ) -> Reading:
     """Units to run, top-level definitions, and problems with their places; never raises.
 
+    A notebook saved as `.py`, or a script as `.ipynb`, is read as what it is, and told.
+
     Args:
         names: the entry points of all known assignments; only messages depend on them.
-        max_bytes: as given to `read`.
+        max_bytes: of the file without outputs; the file as such may have MAX_FILE_BYTES.
     """
+    if len(submission.content) > MAX_FILE_BYTES:
+        return _too_large(submission, "file_too_large", MAX_FILE_BYTES)
+    if submission.kind == "notebook" and len(submission.content) > min(max_bytes, _SLIM_ABOVE):
+        submission = replace(submission, content=slim(submission.content))
     if len(submission.content) > max_bytes:
-        message = catalog.text("reading.too_large", limit=max(max_bytes // _MIB, 1))
-        return unreadable(submission, Problem(kind="too_large", message=message))
-    if submission.kind == "notebook":
-        return cells.understand(submission, names)
-    return script.understand(submission, names)
+        return _too_large(submission, "too_large", max_bytes)
+    kind = _held_kind(submission)
+    held = replace(submission, kind=kind)
+    read_as = cells.understand if kind == "notebook" else script.understand
+    reading = read_as(held, names)
+    if kind == submission.kind or reading.unreadable:
+        return reading
+    message = catalog.text(f"reading.held_{kind}")
+    told = Problem(kind="wrong_ending", message=message)
+    return replace(reading, problems=(told, *reading.problems))
+
+
+def _held_kind(submission: Submission) -> Kind:
+    """What the file holds, whatever its ending says; the ending where that is not certain."""
+    text = decoding.decode(submission.content, "module")
+    if isinstance(text, Problem):
+        return submission.kind
+    if submission.kind == "module":
+        return "notebook" if notebook.is_notebook(text) else "module"
+    return "module" if is_script(text) else "notebook"
+
+
+def _too_large(submission: Submission, code: str, limit: int) -> Reading:
+    message = catalog.text(f"reading.{code}", limit=max(limit // _MIB, 1))
+    return unreadable(submission, Problem(kind="too_large", message=message))
 
 
 # --- why a path cannot be read -----------------------------------------------------------

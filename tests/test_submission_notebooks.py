@@ -162,8 +162,9 @@ def test_only_a_kernel_that_is_certainly_not_python_is_refused(
         ("[1, 2]", "not_a_notebook", "is_other_json"),
         ('{"a": 1}', "not_a_notebook", "is_other_json"),
         ("[" * 100_000, "not_a_notebook", "is_other_json"),
-        ('{"cells": [\n{"cell_type":', "not_a_notebook", "broken_json"),
-        ("import torch\n" + ROPE, "not_a_notebook", "is_script"),
+        ('{"cells": [\n{"cell_type":', "not_a_notebook", "cut_off_json"),
+        ('{"cells": [,]}', "not_a_notebook", "broken_json"),
+        ("import torch\n" + ROPE + "(", "not_a_notebook", "is_script"),
         ("<html></html>", "not_a_notebook", "is_html"),
         ("PK\x03\x04", "not_a_notebook", "is_archive"),
         (
@@ -176,7 +177,7 @@ def test_only_a_kernel_that_is_certainly_not_python_is_refused(
         (json.dumps({"cells": [code(" \n")]}), "no_code_cell", "no_code_cell"),
         (json.dumps({"cells": [code("a\n" * 150_000)] * 2}), "too_large", "too_much_code"),
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_a_file_without_code_to_run_is_unreadable_and_named(
     reading_of, text: str, kind: str, what: str
@@ -216,7 +217,7 @@ def test_a_cell_with_a_syntax_error_contributes_nothing(reading_of) -> None:
         problem.place.cell_id,
         problem.place.line,
         problem.place.quote,
-    ) == ("syntax_error", 2, "b2", 2, "def apply_rope(x):")
+    ) == ("syntax_error", 2, "b2", 2, "return stack(x")
     assert problem.message.en == (
         "return stack(x\n"
         "SyntaxError: '(' was never closed\n"
@@ -236,8 +237,8 @@ def test_a_broken_cell_whose_function_stands_elsewhere_loses_nothing(reading_of)
 @pytest.mark.parametrize(
     ("source", "what"),
     [
-        ("await f()", "await_cell"),
-        ("[x async for x in y]", "await_cell"),
+        ("def f():\n    await g()", "cell_syntax_error"),
+        ("await f()\nyield 1", "cell_syntax_error"),
         ("return 1", "cell_syntax_error"),
         ("-" * 100_000 + "1", "cell_too_complex"),
         ("x = '\0'", "cell_syntax_error"),
@@ -291,14 +292,14 @@ def test_a_placeholder_is_quoted_by_its_own_line(reading_of) -> None:
     blank = reading.definitions["apply_rope"].blank
 
     assert (blank.cell, blank.line, blank.quote) == (1, 3, "final = '''your code'''")
-    assert reading.definitions["apply_rope"].place.quote == "%time x = 1"
+    assert reading.definitions["apply_rope"].place.quote == "def apply_rope(x):"
 
 
 def test_a_line_that_raised_later_can_be_placed(reading_of) -> None:
     reading = reading_of(code("a = 1"), code("\nb = 1\nc = b / 0", id="z"))
     place = locate(reading, cell=2, line=3)
 
-    assert (place.cell_id, place.quote, code_at(reading, place)) == ("z", "b = 1", "c = b / 0")
+    assert (place.cell_id, place.quote, code_at(reading, place)) == ("z", "c = b / 0", "c = b / 0")
 
 
 # --- magics ------------------------------------------------------------------------------
@@ -353,14 +354,83 @@ def test_magics_are_taken_out_and_no_line_moves(cell: str, python: str) -> None:
 
 @pytest.mark.parametrize(
     "first",
-    ["%%bash", "%%writefile hw4.py", "%%html", "%%HTML", "%%latex", "%%javascript", "%%sh",
-     "%%file x.py", "%%script python", "%%R -i x", "%%sql", "%%!", "%%capture\n%%bash"],
+    ["%%bash", "%%writefile {a}.py", "%%file", "%%html", "%%HTML", "%%latex", "%%javascript",
+     "%%sh", "%%writefile -x a.py", "%%script python", "%%R -i x", "%%sql", "%%!",
+     "%%capture\n%%bash"],
 )  # fmt: skip
 def test_a_cell_in_another_language_is_dropped(first: str) -> None:
     made = to_python(f"{first}\ndef apply_rope(x): return x")
 
     assert made.text == ""
     assert made.skipped_by is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "written"),
+    [
+        ("%%writefile h.py", "x = 1\n"),
+        ("%%file 'h.py'", "x = 1\n"),
+        ("%%writefile -a h.py", "first\nx = 1\n"),
+    ],
+)
+def test_a_cell_that_writes_a_file_does_so(
+    first: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("h.py").write_text("first\n", encoding="utf-8")
+
+    made = to_python(f"{first}\nx = 1")
+    exec(made.text, {})
+
+    assert first.partition(" ")[0] == made.skipped_by
+    assert written == Path("h.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("typed", ["%run h.py", "%run h", "run -i h.py", "%run 'h.py'"])
+def test_a_file_that_is_run_gives_its_names(
+    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("h.py").write_text("x = 'é'\n", encoding="utf-8")
+    names: dict[str, object] = {}
+
+    made = to_python(f"{typed}\ny = x * 2")
+    exec(made.text, names)
+
+    assert names["y"] == "éé"
+    assert made.text.count("\n") == 1
+
+
+@pytest.mark.parametrize("typed", ["%run a.py --lr 1", "%run other.ipynb", "%run {name}", "%run"])
+def test_a_file_that_cannot_be_run_as_it_was_is_passed_over(typed: str) -> None:
+    assert to_python(f"{typed}\ny = 1").text == f"pass  # {typed}\ny = 1"
+
+
+def test_environment_variables_are_set() -> None:
+    made = to_python("%env TOKENS=a b\n%set_env N 1\n%env")
+
+    assert made.text == (
+        "__import__(\"os\").environ['TOKENS'] = 'a b'\n"
+        "__import__(\"os\").environ['N'] = '1'\npass  # %env"
+    )
+
+
+@pytest.mark.parametrize("word", ["ls", "ls -la", "pwd", "ll", "whos"])
+def test_a_shell_word_that_is_python_by_accident_does_nothing(word: str) -> None:
+    made = to_python(f"{word}\ndef f():\n    return 1\nif f():\n    {word}")
+
+    assert made.text == f"pass  # {word}\ndef f():\n    return 1\nif f():\n    pass  # {word}"
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        ">>> x = 1\n>>> def f():\n...     return x\n...\n",
+        "In [3]: x = 1\nIn [4]: def f():\n   ...:     return x\n   ...: \n",
+    ],
+)
+def test_prompts_are_taken_off_as_notebooks_do(pasted: str) -> None:
+    assert to_python(pasted).text == "x = 1\ndef f():\n    return x\n\n"
 
 
 def test_an_unknown_cell_magic_over_something_else_is_dropped() -> None:

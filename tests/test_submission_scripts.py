@@ -72,23 +72,69 @@ def test_a_cookie_in_a_later_line_means_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["klingon", "rot13", "hex", "zlib", "punycode", "undefined"])
-def test_an_unusable_encoding_is_a_problem(name: str) -> None:
-    reading = reading_of(f"# coding: {name}\nx = 1\n")
+def test_an_unusable_encoding_is_told_and_the_text_is_read_as_what_it_is(name: str) -> None:
+    reading = reading_of(f"# coding: {name}\nx = '旋'\n")
 
-    assert reading.unreadable
-    assert kinds(reading) == ["encoding"]
+    assert list(reading.definitions) == ["x"]
+    assert kinds(reading) == ["encoding_assumed"]
+    assert reading.problems[0].message.en == (
+        f'The file begins by naming the encoding "{name}", but that does not fit. It was read as '
+        "UTF-8, and no points depend on that. Save it as UTF-8 and delete that line."
+    )
 
 
-def test_wrong_bytes_are_placed_at_their_line() -> None:
-    reading = reading_of("x = 1\r\ny = '旋'\r\n".encode("gbk"))
+@pytest.mark.parametrize(
+    ("comment", "encoding"),
+    [
+        ("作业二：屏蔽填充", "GB18030"),
+        ("李", "GB18030"),
+        ("計算位置編碼，傳回結果", "BIG5"),
+        ("これは宿題です", "SHIFT_JIS"),
+        ("位置エンコーディング", "EUC_JP"),
+        ("résumé – “ça”", "CP1252"),
+        ("größe", "CP1252"),
+        ("вычислить позицию", "CP1251"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["module", "notebook"])
+def test_an_undeclared_encoding_is_found_by_what_reads_like_writing(
+    comment: str, encoding: str, kind: Kind
+) -> None:
+    text = f"# {comment}\ndef apply_rope(x):\n    return x\n"
+    cells = {"cells": [{"cell_type": "code", "source": text}]}
+    whole = text if kind == "module" else json.dumps(cells, ensure_ascii=False)
+
+    reading = reading_of(whole.encode(encoding), kind=kind)
+
+    assert text == joined(reading)
+    assert kinds(reading) == ["encoding_assumed"]
+    assert f"It was read as {encoding}," in reading.problems[0].message.en
+    assert f"按 {encoding} 读取" in reading.problems[0].message.zh
+
+
+@pytest.mark.parametrize("declared", ["utf-8", "ascii", "klingon"])
+def test_a_declaration_that_does_not_fit_is_told(declared: str) -> None:
+    reading = reading_of(f"# -*- coding: {declared} -*-\n# 旋转，填充位置\nx = 1\n".encode("gbk"))
+
+    assert "旋转，填充位置" in joined(reading)
+    assert f'naming the encoding "{declared}"' in reading.problems[0].message.en
+    assert "read as GB18030" in reading.problems[0].message.en
+
+
+def test_bytes_that_fit_no_encoding_are_placed_at_their_line() -> None:
+    reading = reading_of(b"x = 1\r\ny = '\x81\x8d\x90\x9d\xff'\r\n")
 
     assert reading.unreadable
     assert (kinds(reading), reading.problems[0].place.line) == (["encoding"], 2)
     assert "line 2" in reading.problems[0].message.en
 
 
-def test_utf16_without_its_mark_is_an_encoding_problem_not_binary_data() -> None:
-    assert kinds(reading_of("x = 1\ny = 2\n".encode("utf-16-le"))) == ["encoding"]
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_its_mark_is_read(encoding: str) -> None:
+    reading = reading_of("x = 1\ny = '旋'\n".encode(encoding))
+
+    assert joined(reading) == "x = 1\ny = '旋'\n"
+    assert kinds(reading) == ["encoding_assumed"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -104,7 +150,7 @@ def test_line_ends_are_normalised_and_other_separators_shift_nothing(end: str) -
 
 # --- files that are something else -------------------------------------------------------
 
-NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+DAMAGED = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 @pytest.mark.parametrize(
@@ -124,7 +170,7 @@ NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_min
         (b"\n<!-- saved -->\n<!DOCTYPE html><html></html>", "not_python", "is_html"),
         (b"\xef\xbb\xbf<html lang='en'>", "not_python", "is_html"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "not_python", "is_lfs"),
-        (NOTEBOOK.encode(), "not_python", "is_notebook"),
+        (DAMAGED.encode(), "not_python", "is_notebook"),
         (b'{"cells": [null], "nbformat": 4, ', "not_python", "is_notebook"),
         (b"a;" * 300_000, "too_large", "too_much_code"),
     ],
@@ -186,8 +232,8 @@ def test_a_syntax_error_is_graded_with_its_line_and_message() -> None:
         ("a" + "()" * 50_000, "too_complex"),
         ("lambda: " * 3000 + "1", "too_complex"),
         ("x = " + "1" * 5000, "syntax_error"),
-        ("if x:\npass\n", "syntax_error"),
-        ("if x:\n\tpass\n        pass\n", "syntax_error"),
+        ("if x:\npass\n", "refused_empty_block"),
+        ("if x:\n\tpass\n        pass\n", "refused_tabs"),
         ("return 1\n", "syntax_error"),
         ("def f():\n    nonlocal x\n", "syntax_error"),
         ("from __future__ import braces\n", "syntax_error"),

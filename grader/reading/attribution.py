@@ -3,14 +3,14 @@
 import ast
 import difflib
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from grader.errors import UsageProblem
-from grader.model import Definition, Language, Problem, Reading
+from grader.model import Definition, Json, Language, Problem, Reading
 from grader.reading.definitions import nested
 from grader.reading.parsing import parse
-from grader.reading.places import piece_place
+from grader.reading.places import code_at, piece_place
 from grader.texts import catalog
 
 # `sinusoid_value` and `sinusoid_period` are 0.69 alike and must stay apart.
@@ -23,11 +23,13 @@ class Candidate:
 
     Args:
         variables: the course's variable names, each with the entry point that it belongs to.
+        parameters: the parameters of each entry point; only messages depend on them.
     """
 
     id: str
     entry_points: tuple[str, ...]
     variables: Mapping[str, str]
+    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def attribute(
@@ -63,16 +65,46 @@ def attribute(
 
 def filled_variables(reading: Reading, candidate: Candidate) -> Problem | None:
     """What to say of a file with only the course's variables; None when it has a function."""
-    if any(name in reading.definitions for name in candidate.entry_points):
+    if reading.open_ended or any(name in reading.definitions for name in candidate.entry_points):
         return None
-    for variable, function in candidate.variables.items():
-        definition = reading.definitions.get(variable)
-        if definition is None or definition.kind != "variable":
-            continue
+    for definition, function in _variables(reading, candidate):
         code = "fill_in_placeholder" if definition.blank else "fill_in_variable"
-        message = catalog.text(f"reading.{code}", variable=variable, function=function)
+        answer = code_at(reading, definition.place)
+        if not definition.blank and _fixed_numbers(answer, candidate.parameters.get(function)):
+            code = "fill_in_constants"
+        message = catalog.text(
+            f"reading.{code}",
+            variable=definition.name,
+            function=function,
+            answer=answer,
+            parameters=list(candidate.parameters.get(function, ())),
+        )
         return Problem(kind="fill_in_variable", message=message, place=definition.place)
     return None
+
+
+def _variables(reading: Reading, candidate: Candidate) -> Iterator[tuple[Definition, str]]:
+    """Variables with the course's names, or of the same kind (`pe_7` beside `pe_0`)."""
+    kinds = {_kind(name): function for name, function in candidate.variables.items()}
+    for definition in reading.definitions.values():
+        function = candidate.variables.get(definition.name) or kinds.get(_kind(definition.name))
+        if definition.kind == "variable" and function is not None:
+            yield definition, function
+
+
+def _kind(name: str) -> str:
+    return re.sub(r"\d+", "#", name.lower())
+
+
+def _fixed_numbers(code: str, parameters: Collection[str] | None) -> bool:
+    """Whether a line computes with numbers where the function has parameters."""
+    tree = parse(code, cell=True)
+    if not parameters or not isinstance(tree, ast.Module):
+        return False
+    nodes = list(ast.walk(tree))
+    named = {node.id for node in nodes if isinstance(node, ast.Name)}
+    numbers = [n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, int | float)]
+    return bool(numbers) and named.isdisjoint(parameters)
 
 
 def missing(name: str, reading: Reading, *, others: Collection[str] = ()) -> Problem:
@@ -100,11 +132,50 @@ def missing(name: str, reading: Reading, *, others: Collection[str] = ()) -> Pro
     )
 
 
-def not_done(definition: Definition) -> Problem:
-    """The problem of an entry point that is still a blank, at its placeholder."""
+def not_done(
+    definition: Definition, reading: Reading | None = None, candidate: Candidate | None = None
+) -> Problem:
+    """The problem of an entry point that is still a blank, at its placeholder.
+
+    It names an answer that stands in quotes, or in a variable outside of the function.
+    """
     place = definition.blank or definition.place
-    message = catalog.text("reading.not_done", function=definition.name, source=place.quote)
+    name = definition.name
+    filled = _filled_outside(name, reading, candidate) if reading and candidate else None
+    if definition.quoted is not None:
+        message = catalog.text(
+            "reading.not_done_quoted",
+            function=name,
+            source=place.quote,
+            answer=definition.quoted,
+        )
+    elif filled is not None and candidate is not None:
+        variable, answer = filled
+        parameters: list[Json] = list(candidate.parameters.get(name, ()))
+        fixed = _fixed_numbers(answer, candidate.parameters.get(name))
+        message = catalog.text(
+            "reading.not_done_constants" if fixed else "reading.not_done_variable",
+            function=name,
+            source=place.quote,
+            variable=variable,
+            answer=answer,
+            parameters=parameters,
+        )
+    else:
+        message = catalog.text("reading.not_done", function=name, source=place.quote)
     return Problem(kind="not_done", message=message, place=place)
+
+
+def _filled_outside(
+    function: str, reading: Reading, candidate: Candidate
+) -> tuple[str, str] | None:
+    """A course variable that holds an answer at top level, and its line of code."""
+    for definition, owner in _variables(reading, candidate):
+        code = code_at(reading, definition.place)
+        # `final_vectors = add_position_vectors(…)` only tries the function out.
+        if owner == function and definition.blank is None and not re.search(rf"\b{owner}\b", code):
+            return definition.name, code
+    return None
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str | None:
@@ -133,7 +204,11 @@ def _missing(code: str, name: str, **args: str) -> Problem:
 def _hidden_place(name: str, reading: Reading) -> Problem | None:
     pieces = reading.source.pieces if reading.source else ()
     holding = [piece for piece in pieces if name in piece.text]
-    trees = [(each, tree) for each in holding if isinstance(tree := parse(each.text), ast.Module)]
+    trees = [
+        (piece, tree)
+        for piece in holding
+        if isinstance(tree := parse(piece.text, cell=piece.cell is not None), ast.Module)
+    ]
     found = nested([tree for _, tree in trees], name)
     if found is None:
         return None

@@ -2,12 +2,13 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import TypeAlias
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_NOT_IMPLEMENTED = frozenset({"NotImplementedError", "NotImplemented"})
 _UNDERSCORES = re.compile(r"_{2,}")
 
 
@@ -17,7 +18,7 @@ def placeholder_value(value: ast.expr | None) -> bool:
         case ast.Constant(value=held):
             return held is None or held is Ellipsis or isinstance(held, str)
         case ast.Name(id=name):
-            return name == "NotImplemented" or _UNDERSCORES.fullmatch(name) is not None
+            return name in _NOT_IMPLEMENTED or _UNDERSCORES.fullmatch(name) is not None
         case _:
             return False
 
@@ -40,16 +41,78 @@ def placeholder(function: _Function) -> int | None:
     return _idle_line(function.body)
 
 
+def quoted_answer(function: _Function) -> str | None:
+    """Code that stands in quotes where the answer belongs: text that computes with a parameter."""
+    names = _parameters(function)
+    for node in _inside(function.body):
+        match node:
+            case ast.Assign(value=held) | ast.AnnAssign(value=held) | ast.Return(value=held):
+                pass
+            case ast.Expr(value=held) if len(function.body) == 1:
+                pass
+            case _:
+                continue
+        text = held.value if isinstance(held, ast.Constant) else None
+        if isinstance(text, str) and _computes_with(text, names):
+            return text.strip()
+    return None
+
+
+def forwarded(function: _Function) -> str | None:
+    """The name that does all the work of a function: `return helper(x)`, `return Rope()(x)`.
+
+    Not one of its parameters.
+    """
+    last = function.body[-1]
+    if not all(_idle(each) for each in function.body[:-1]) or not isinstance(last, ast.Return):
+        return None
+    name = called_name(last.value)
+    return None if name in _parameters(function) else name
+
+
+def _parameters(function: _Function) -> frozenset[str]:
+    arguments = function.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return frozenset(each.arg for each in every)
+
+
+def called_name(value: ast.expr | None) -> str | None:
+    """The name in `f`, `f(…)`, `C()(…)` and `C().forward(…)`."""
+    while isinstance(value, ast.Call | ast.Attribute):
+        value = value.func if isinstance(value, ast.Call) else value.value
+    return value.id if isinstance(value, ast.Name) else None
+
+
+def blank_method(node: ast.ClassDef) -> int | None:
+    """The line of the placeholder in the method that is run when an object is called."""
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name in ("forward", "__call__"):
+            return placeholder(statement)
+    return None
+
+
+def _computes_with(text: str, names: Set[str]) -> bool:
+    try:
+        tree = ast.parse(text.strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    nodes = list(ast.walk(tree))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    # A word alone is text: `x`, `TODO`.
+    works = any(isinstance(n, ast.BinOp | ast.Call | ast.Subscript | ast.Attribute) for n in nodes)
+    return works and not names.isdisjoint(used)
+
+
 def _returned_placeholder(
     function: _Function, returns: list[ast.Return], inside: tuple[ast.AST, ...]
 ) -> int | None:
-    untouched = _untouched(function, inside)
+    untouched, inner = _untouched(function, inside), _blank_inside(function)
     lines: list[int] = []
     only_none = True
     for each in returns:
         parts = each.value.elts if isinstance(each.value, ast.Tuple) else [each.value]
         for part in parts:
-            line = _held_place(part, untouched)
+            line = _held_place(part, untouched, inner)
             if line is None:
                 return None
             lines.append(line)
@@ -60,10 +123,22 @@ def _returned_placeholder(
     return _idle_line(function.body) if only_none else lines[-1]
 
 
-def _held_place(value: ast.expr | None, untouched: dict[str, int]) -> int | None:
-    if isinstance(value, ast.Name) and value.id in untouched:
-        return untouched[value.id]
+def _held_place(
+    value: ast.expr | None, untouched: dict[str, int], inner: dict[str, int]
+) -> int | None:
+    if isinstance(value, ast.Name):
+        return untouched.get(value.id) or (value.lineno if placeholder_value(value) else None)
+    if isinstance(value, ast.Call):
+        # Of a placeholder, `final.to(x.dtype)` is one, too.
+        return {**untouched, **inner}.get(called_name(value) or "")
     return value.lineno if value is not None and placeholder_value(value) else None
+
+
+def _blank_inside(function: _Function) -> dict[str, int]:
+    """Functions within the function that are blanks, with the line of the placeholder."""
+    inner = [each for each in function.body if isinstance(each, ast.FunctionDef)]
+    held = {each.name: placeholder(each) for each in inner}
+    return {name: line for name, line in held.items() if line is not None}
 
 
 def _untouched(function: _Function, inside: tuple[ast.AST, ...]) -> dict[str, int]:
@@ -75,9 +150,7 @@ def _untouched(function: _Function, inside: tuple[ast.AST, ...]) -> dict[str, in
             held[target.id] = max(target.lineno, held.get(target.id, 0))
             stores.add(id(target))
     touched = {name for node in inside for name in _touched(node, stores)}
-    arguments = function.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    touched |= {argument.arg for argument in every}
+    touched |= _parameters(function)
     # A nested function may set the name from within.
     for node in ast.walk(function):
         if isinstance(node, ast.Nonlocal | ast.Global):
@@ -168,7 +241,7 @@ def _not_implemented(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Raise):
         return False
     raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
-    return isinstance(raised, ast.Name) and raised.id in {"NotImplementedError", "NotImplemented"}
+    return isinstance(raised, ast.Name) and raised.id in _NOT_IMPLEMENTED
 
 
 def _inside(body: list[ast.stmt]) -> Iterator[ast.AST]:

@@ -4,15 +4,18 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from grader.model import Definition, Piece, Problem, Reading, Source, Submission
+from grader.reading import decoding
+from grader.reading.carets import carets
 from grader.reading.definitions import Placed, definitions
 from grader.reading.magics import to_python
-from grader.reading.notebook import Cell, cells
+from grader.reading.notebook import Cell, cells, leftover
 from grader.reading.parsing import Unparsable, line_at, parse, too_much_code
+from grader.reading.refusals import explained
 from grader.reading.shared import defined_twice, look_defined, marker, much_code, unreadable
 from grader.reading.units import units
 from grader.texts import catalog
 
-_MESSAGES = {"syntax": "cell_syntax_error", "await": "await_cell", "complex": "cell_too_complex"}
+_MESSAGES = {"syntax": "cell_syntax_error", "complex": "cell_too_complex"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,8 @@ class _Sorted:
     pieces: tuple[Piece, ...]
     trees: tuple[Placed, ...]
     broken: tuple[tuple[Cell, Unparsable], ...]
-    # With the magic that makes the cell something else; "" for a text cell.
+    # With the magic that makes the cell something else; "" for a text cell. What stands in for
+    # such a cell, the writing of a file, is among the units.
     not_run: tuple[tuple[Cell, str], ...]
 
 
@@ -38,14 +42,18 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
     if too_much_code("\n".join(cell.text for cell in code)):
         return unreadable(submission, much_code())
     by_fate = _sorted(found)
-    defined = definitions(by_fate.trees)
+    defined, open_ended = definitions(by_fate.trees)
     return Reading(
         submission=submission,
         source=_source(by_fate),
         definitions=defined,
-        problems=_problems(found, by_fate, defined, names),
+        problems=(
+            *_of_file(submission.content),
+            *_problems(found, by_fate, defined, names),
+        ),
         marker=marker(code[0].text),
         unread=_unread((cell for cell, _ in by_fate.broken), defined),
+        open_ended=open_ended,
     )
 
 
@@ -54,6 +62,12 @@ def _source(by_fate: _Sorted) -> Source | None:
         return None
     trees = [tree for tree, _, _ in by_fate.trees]
     return Source(kind="notebook", pieces=by_fate.pieces, units=units(trees))
+
+
+def _of_file(content: bytes) -> tuple[Problem, ...]:
+    """What to say of the file as such, although it could be read."""
+    told = (decoding.assumption(content, "notebook"), leftover(content))
+    return tuple(problem for problem in told if problem is not None)
 
 
 def _sorted(found: tuple[Cell, ...]) -> _Sorted:
@@ -65,10 +79,12 @@ def _sorted(found: tuple[Cell, ...]) -> _Sorted:
         if cell.kind != "code" or not cell.text.strip():
             continue
         python = to_python(cell.text)
-        tree = parse(python.text)
+        tree = parse(python.text, cell=True)
         if python.skipped_by is not None:
             not_run.append((cell, python.skipped_by))
-        elif isinstance(tree, Unparsable):
+            if not python.text:
+                continue
+        if isinstance(tree, Unparsable):
             broken.append((cell, tree))
         else:
             pieces.append(Piece(text=python.text, cell=cell.number))
@@ -98,6 +114,7 @@ def _problems(
             for cell, error in by_fate.broken
         ),
         *_idle(by_fate.not_run, wanted),
+        *carets(by_fate.trees, names),
         *defined_twice(defined, names),
     ]
     return tuple(sorted(problems, key=lambda problem: problem.place.cell or 0))
@@ -110,15 +127,17 @@ def _damaged(cell: Cell) -> Problem:
 
 def _broken(cell: Cell, error: Unparsable, unread: list[str]) -> Problem:
     here = [name for name in unread if name in look_defined(cell.text)]
+    refusal = explained(cell.text, error)
     code = _MESSAGES[error.why]
     if error.why == "syntax" and here:
         code = "cell_syntax_error_names"
     message = catalog.text(
-        f"reading.{code}",
+        f"reading.refused_{refusal.code}" if refusal else f"reading.{code}",
         source=line_at(cell.text.split("\n"), error.line),
         error=error.type,
         reason=error.reason,
         functions=list(here),
+        **(refusal.args if refusal else {}),
     )
     return Problem(kind="syntax_error", message=message, place=cell.place(error.line))
 

@@ -5,8 +5,10 @@ import io
 import re
 import tokenize
 import warnings
+from dataclasses import dataclass
 
 from grader.model import Kind, Place, Problem
+from grader.reading import guessing
 from grader.reading.parsing import clean
 from grader.texts import catalog
 
@@ -33,29 +35,58 @@ _SIGNATURES = (
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 _CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 # Their decoders take time that grows with the square of the text.
 _REFUSED_CODECS = frozenset({"punycode", "idna"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Decoded:
+    """A text; `assumed` is the encoding where nothing says it truly, `declared` what is untrue."""
+
+    text: str
+    assumed: str = ""
+    declared: str = ""
 
 
 def decode(content: bytes, kind: Kind) -> str | Problem:
     """The text with `\\n` line ends and no byte order mark; else why there is none.
 
-    A notebook is UTF-8; a script may name its encoding in its first two lines (PEP 263).
+    A notebook is UTF-8; a script may name its encoding in its first two lines (PEP 263). Where
+    that does not fit, the encoding that does is taken: the code is the same in all of them.
     """
+    decoded = _decode(content, kind)
+    return decoded if isinstance(decoded, Problem) else decoded.text
+
+
+def assumption(content: bytes, kind: Kind) -> Problem | None:
+    """What to say of a text whose encoding had to be guessed; None when it is known."""
+    decoded = _decode(content, kind)
+    if isinstance(decoded, Problem) or not decoded.assumed:
+        return None
+    code = "encoding_untrue" if decoded.declared else "encoding_assumed"
+    return Problem(
+        kind="encoding_assumed",
+        message=catalog.text(
+            f"reading.{code}", encoding=decoded.assumed, declared=decoded.declared
+        ),
+    )
+
+
+def _decode(content: bytes, kind: Kind) -> _Decoded | Problem:
     foreign = _foreign(content)
     if foreign is not None:
         return not_source(kind, foreign)
     for mark, encoding in _MARKS:
         if content.startswith(mark):
-            return _decoded(content[len(mark) :], encoding)
+            return _strict(content[len(mark) :], encoding) or _wrong_bytes(content, encoding)
     if not content.strip():
-        return Problem(kind="empty", message=catalog.text("reading.empty"))
+        return _empty()
     if b"\0" in content:
         return _with_null_bytes(content, kind)
     declared = "utf-8" if kind == "notebook" else _declared(content)
-    if declared is None:
-        return Problem(kind="encoding", message=catalog.text("reading.encoding_unknown"))
-    return _decoded(content, declared)
+    decoded = _strict(content, declared) if declared else None
+    return decoded or _guessed(content, kind, declared)
 
 
 def raw_text(content: bytes) -> str:
@@ -106,11 +137,11 @@ def _foreign(content: bytes) -> str | None:
     return "html" if _HTML.match(head) else None
 
 
-def _with_null_bytes(content: bytes, kind: Kind) -> Problem:
-    half = len(content) / 2
-    if max(content[0::2].count(0), content[1::2].count(0)) > 0.6 * half:
-        return _wrong_bytes(1)  # UTF-16 without its mark
-    return not_source(kind, "binary")
+def _with_null_bytes(content: bytes, kind: Kind) -> _Decoded | Problem:
+    found = guessing.utf16_without_mark(content)
+    if found is None:
+        return not_source(kind, "binary")
+    return _Decoded(text=unix_lines(found[1]), assumed=found[0])
 
 
 def _declared(content: bytes) -> str | None:
@@ -126,26 +157,56 @@ def _declared(content: bytes) -> str | None:
     return None if name in _REFUSED_CODECS else name
 
 
-def _decoded(content: bytes, encoding: str) -> str | Problem:
+def _strict(content: bytes, encoding: str) -> _Decoded | Problem | None:
+    """The text in a given encoding, or None when the bytes are no such text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             text = unix_lines(content.decode(encoding))
-    except UnicodeDecodeError as error:
-        before = content[: error.start].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if _CONTROL.search(content):
-            return not_source("module", "binary")
-        return _wrong_bytes(before.count(b"\n") + 1)
     except (LookupError, ValueError):
         # `rot13`, `hex` and the like are codecs, but give no text.
-        return Problem(kind="encoding", message=catalog.text("reading.encoding_unknown"))
+        return None
     if not text.strip():
-        return Problem(kind="empty", message=catalog.text("reading.empty"))
+        return _empty()
     # A second mark, left by joining files; Python would stop at it.
-    return text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+    return _Decoded(text=text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}"))
 
 
-def _wrong_bytes(line: int) -> Problem:
+def _guessed(content: bytes, kind: Kind, declared: str | None) -> _Decoded | Problem:
+    if _CONTROL.search(content):
+        return not_source(kind, "binary")
+    named = "" if kind == "notebook" else _cookie(content)
+    utf8 = _strict(content, "utf-8")
+    if isinstance(utf8, _Decoded):
+        return _Decoded(text=utf8.text, assumed="UTF-8", declared=named)
+    found = guessing.fitting(content)
+    if found is None:
+        return _wrong_bytes(content, declared or "utf-8")
+    return _Decoded(text=unix_lines(found[1]), assumed=found[0], declared=named)
+
+
+def _cookie(content: bytes) -> str:
+    """The encoding as the first two lines spell it, usable or not."""
+    for line in re.split(rb"\r\n|\r|\n", content[:4096])[:2]:
+        found = _COOKIE.match(line)
+        if found:
+            return clean(found[1].decode("ascii", "replace"), 40)
+    return ""
+
+
+def _empty() -> Problem:
+    return Problem(kind="empty", message=catalog.text("reading.empty"))
+
+
+def _wrong_bytes(content: bytes, encoding: str) -> Problem:
+    """The problem of bytes that fit no encoding, at the first one that does not fit this."""
+    line = 1
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = re.sub(rb"\r\n?", b"\n", content[: error.start]).count(b"\n") + 1
+    except (LookupError, ValueError):
+        pass
     return Problem(
         kind="encoding",
         message=catalog.text("reading.encoding", line=line),

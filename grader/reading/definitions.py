@@ -6,8 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from grader.model import Definition, Place
-from grader.reading.blanks import placeholder, placeholder_value
-from grader.reading.parsing import line_at
+from grader.reading.blanks import (
+    blank_method,
+    called_name,
+    forwarded,
+    placeholder,
+    placeholder_value,
+    quoted_answer,
+)
+from grader.reading.hidden import bound_out_of_sight, may_hide_names, passes_through, shell_code
+from grader.reading.magics import to_python
+from grader.reading.parsing import clean, line_at, parse
 
 # A tree, the lines that it numbers, and how such a line becomes a place.
 Placed: TypeAlias = tuple[ast.Module, Sequence[str], Callable[[int], Place]]
@@ -18,22 +27,59 @@ _MOST_EARLIER = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Binding:
-    """A name that a statement binds (`kind` None: takes away)."""
+    """A name that a statement binds (`kind` None: takes away).
+
+    Args:
+        wraps: the value is made from the same name's earlier one.
+        dresses: and certainly computes what that computed (`no_grad()(f)`).
+        branch: it stands in a block that may not run.
+        perhaps: only a run shows whether it is bound.
+        forwards: the name that does all the work, in a call.
+        method: the line of the placeholder in the method that calls to a class's object run.
+    """
 
     name: str
     kind: Literal["function", "class", "variable", "import"] | None
     line: int
     blank: int | None = None
     wraps: bool = False
+    dresses: bool = False
+    branch: bool = False
+    perhaps: bool = False
+    forwards: str | None = None
+    method: int | None = None
+    quoted: str | None = None
 
 
-def definitions(pieces: Iterable[Placed]) -> dict[str, Definition]:
-    """The names bound when the pieces run in order; the last definition of a name wins."""
+def definitions(pieces: Iterable[Placed]) -> tuple[dict[str, Definition], bool]:
+    """The names bound when the pieces run in order (the last definition of a name wins).
+
+    And whether only a run shows what else they bind (`from solution import *`).
+    """
     known: dict[str, Definition] = {}
+    forwards: dict[str, str | None] = {}
+    methods: dict[str, Place | None] = {}
+    open_ended = False
     for tree, lines, place in pieces:
-        for binding in _bindings(tree.body):
+        for binding in _bindings(tree.body, deep=may_hide_names(lines)):
+            open_ended = open_ended or binding.name == "*"
             _bind(known, binding, lines, place)
-    return known
+            forwards[binding.name] = None if binding.perhaps else binding.forwards
+            methods[binding.name] = _blank_place(binding.method, lines, place)
+    for name, helper in forwards.items():
+        if helper is not None and name in known and not open_ended:
+            known[name] = _as_helper(known[name], known.get(helper), methods.get(helper))
+    return known, open_ended
+
+
+def _as_helper(
+    definition: Definition, helper: Definition | None, method: Place | None
+) -> Definition:
+    """A function or alias is blank when the helper that does its work is."""
+    if helper is None or definition.blank is not None:
+        return definition
+    blank = method if helper.kind == "class" else helper.blank
+    return definition if helper.kind == "variable" else replace(definition, blank=blank)
 
 
 def _bind(
@@ -42,19 +88,29 @@ def _bind(
     lines: Sequence[str],
     place: Callable[[int], Place],
 ) -> None:
-    before = known.pop(binding.name, None)
-    if binding.kind is None:
+    if binding.name == "*":
+        # Any of the names so far may be another function now.
+        known.update({name: replace(each, blank=None) for name, each in known.items()})
         return
-    if before is not None and binding.wraps:
+    before = known.get(binding.name)
+    if before is not None and (binding.perhaps or binding.wraps):
         # `f = no_grad()(f)` dresses the function up and hides nothing.
-        known[binding.name] = before
+        known[binding.name] = before if binding.dresses else replace(before, blank=None)
         return
+    if binding.kind is None:
+        if not binding.branch:
+            known.pop(binding.name, None)
+        return
+    # Of two branches the one with an answer may be the one that runs.
+    answered = binding.branch and before is not None and before.blank is None
+    known.pop(binding.name, None)
     known[binding.name] = Definition(
         name=binding.name,
         kind=binding.kind,
         place=place(binding.line),
-        blank=_blank_place(binding.blank, lines, place),
+        blank=None if answered else _blank_place(binding.blank, lines, place),
         earlier=() if before is None else (*before.earlier, before.place)[-_MOST_EARLIER:],
+        quoted=binding.quoted,
     )
 
 
@@ -67,27 +123,38 @@ def _blank_place(
 
 def bound_names(body: list[ast.stmt]) -> Iterable[str]:
     """The names that statements bind at top level, each once, in order."""
-    return dict.fromkeys(each.name for each in _bindings(body) if each.kind is not None)
+    return dict.fromkeys(each.name for each in _bindings(body, deep=False) if each.kind is not None)
 
 
-def _bindings(body: list[ast.stmt]) -> Iterator[_Binding]:
+def _bindings(body: list[ast.stmt], *, deep: bool) -> Iterator[_Binding]:
     # A stack instead of recursion: a long chain of `elif` is a deep tree.
-    waiting = list(reversed(body))
+    waiting = [(statement, False) for statement in reversed(body)]
     while waiting:
-        statement = waiting.pop()
-        yield from _own(statement)
-        for block in reversed(_blocks(statement)):
-            waiting.extend(reversed(block))
+        statement, branch = waiting.pop()
+        for binding in _own(statement):
+            yield replace(binding, branch=branch)
+        blocks = _blocks(statement)
+        inner = branch or not isinstance(statement, ast.With | ast.AsyncWith)
+        for block in reversed(blocks):
+            waiting.extend((each, inner) for each in reversed(block))
+        if deep and not blocks:
+            for name in bound_out_of_sight(statement):
+                yield _Binding(name=name, kind="variable", line=statement.lineno, perhaps=True)
 
 
 def _own(statement: ast.stmt) -> Iterator[_Binding]:
     line = statement.lineno
     match statement:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            at = placeholder(statement)
-            yield _Binding(name=statement.name, kind="function", line=line, blank=at)
-        case ast.ClassDef():
-            yield _Binding(name=statement.name, kind="class", line=line)
+        case (
+            ast.FunctionDef(decorator_list=decorators)
+            | ast.AsyncFunctionDef(decorator_list=decorators)
+        ):
+            # Another decorator may do the work, as `singledispatch` does.
+            sure = all(map(passes_through, decorators))
+            yield _function(statement, sure=sure)
+        case ast.ClassDef(name=name):
+            at = blank_method(statement)
+            yield _Binding(name=name, kind="class", line=line, method=at)
         case ast.Import() | ast.ImportFrom():
             yield from _imported(statement)
         case ast.Assign(targets=targets, value=value):
@@ -106,8 +173,33 @@ def _own(statement: ast.stmt) -> Iterator[_Binding]:
                     yield from _variables(item.optional_vars, line)
         case ast.Expr(value=ast.NamedExpr(target=target, value=value)):
             yield from _assigned(target, value, line)
+        case ast.Expr(value=ast.Call() as call):
+            yield from _in_shell(call)
         case _:
             pass
+
+
+def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, *, sure: bool) -> _Binding:
+    at = placeholder(function) if sure else None
+    quoted = quoted_answer(function) if at is not None else None
+    return _Binding(
+        name=function.name,
+        kind="function",
+        line=function.lineno,
+        blank=at,
+        forwards=forwarded(function) if sure else None,
+        quoted=clean(quoted) if quoted else None,
+    )
+
+
+def _in_shell(call: ast.Call) -> Iterator[_Binding]:
+    """What the code in `get_ipython().run_cell_magic("time", "", code)` binds, at this line."""
+    code = shell_code(call)
+    tree = parse(to_python(code).text, cell=True) if code is not None else None
+    if isinstance(tree, ast.Module):
+        for binding in _bindings(tree.body, deep=True):
+            at = None if binding.blank is None else call.lineno
+            yield replace(binding, line=call.lineno, blank=at)
 
 
 def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[_Binding]:
@@ -131,6 +223,8 @@ def _assigned(target: ast.expr, value: ast.expr, line: int) -> Iterator[_Binding
         line=line,
         blank=line if placeholder_value(value) else None,
         wraps=any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(value)),
+        dresses=isinstance(value, ast.Call) and passes_through(value.func),
+        forwards=called_name(value) if isinstance(value, ast.Name | ast.Call) else None,
     )
 
 

@@ -3,9 +3,11 @@
 import ast
 import keyword
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 
 from grader.reading.parsing import parse
+from grader.reading.translated import line_magic, written_file
 
 # Cell magics whose body runs as Python in the notebook's own names.
 _BODY_RUNS = frozenset({"capture", "debug", "memit", "prun", "time", "timeit"})
@@ -24,41 +26,80 @@ _BARE = re.compile(
     r"(?:autoreload|conda|config|env|load_ext|mamba|matplotlib|pip|pwd|reload_ext|run|time|timeit"
     r"|uv|who|whos)(?:\s+[\w%./-].*)?"
 )
+# Those that are valid Python by accident.
+_SHELL_WORDS = frozenset({"clear", "history", "la", "ll", "ls", "pwd", "who", "whos"})
+_SHELL_LINE = re.compile(rf"\s*(?:{'|'.join(sorted(_SHELL_WORDS))})(?:\s+-\w+)?\s*")
 _WORD = re.compile(r"([a-z_]+)(?:\s+[^\s=]|$)")
+# Prompts of Python's and IPython's shells, which notebooks strip from pasted code.
+_PROMPTS = re.compile(r"(?:>>>|\.\.\.)(?: |$)|In ?\[\d+\]: ?|\s*\.{3,}:(?: |$)")
 # How far a line that may be a magic is followed, to see whether it is Python after all.
 _AHEAD = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A cell's Python; `skipped_by` is the magic (`%%bash`) that makes its body something else."""
+    """A cell's Python; `skipped_by` is the magic (`%%bash`) that makes its body something else.
+
+    Of such a cell, `text` is what stands in for it: the writing of a file, or nothing.
+    """
 
     text: str
     skipped_by: str | None = None
 
 
 def to_python(text: str) -> Cell:
-    """The cell without magics. Text that is valid Python already comes back unchanged."""
-    if isinstance(parse(text), ast.Module):
-        return Cell(text=text)
-    lines = _without_first_indent(text.split("\n"))
+    """The cell without magics. Valid Python comes back unchanged, but for a bare `ls`."""
+    tree = parse(text, cell=True)
+    if isinstance(tree, ast.Module):
+        return Cell(text=_without_shell_words(text, tree))
+    lines = _without_prompts(_without_first_indent(text.split("\n")))
     magics = _cell_magics(lines)
     for at, name in magics:
         if name.lower() in _BODY_DOES_NOT_RUN:
-            return Cell(text="", skipped_by=f"%%{name}")
+            written = written_file(lines[at], "\n".join(lines[at + 1 :]))
+            return Cell(text=written or "", skipped_by=f"%%{name}")
         lines[at] = f"# {lines[at].strip()}"
     python = "\n".join(_without_line_magics(lines))
     unknown = [name for _, name in magics if name.lower() not in _BODY_RUNS]
-    if unknown and not isinstance(parse(python), ast.Module):
+    if unknown and not isinstance(parse(python, cell=True), ast.Module):
         # An unknown magic may hold any language: only what reads as Python runs.
         return Cell(text="", skipped_by=f"%%{unknown[0]}")
     return Cell(text=python)
+
+
+def runs_body(magic: str) -> bool:
+    """Whether the body of a cell with this magic (`time`) is the notebook's own Python."""
+    return magic.lower() in _BODY_RUNS
 
 
 def surely_magic(code: str) -> bool:
     """Whether a logical line begins as no Python can: `%`, `!`, `?`, `x = !ls`, `x?`."""
     starts = code.startswith(("%", "!", "?"))
     return starts or bool(_ASSIGNED.fullmatch(code) or _HELP.fullmatch(code))
+
+
+def _without_shell_words(text: str, tree: ast.Module) -> str:
+    """The text with `pass` for each line `ls`, `ls -la`, `pwd`.
+
+    As Python they are a name and a difference, which the cell itself may have bound.
+    """
+    if not any(map(_SHELL_LINE.fullmatch, text.split("\n"))):
+        return text
+    nodes = list(ast.walk(tree))
+    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    lines = text.split("\n")
+    for statement in nodes:
+        if isinstance(statement, ast.Expr) and _is_shell_word(statement.value, stored):
+            at = statement.lineno - 1
+            code = lines[at].strip()
+            if _SHELL_LINE.fullmatch(code):
+                lines[at] = lines[at].replace(code, f"pass  # {code}")
+    return "\n".join(lines)
+
+
+def _is_shell_word(value: ast.expr, stored: Set[str]) -> bool:
+    word = value.left if isinstance(value, ast.BinOp) else value
+    return isinstance(word, ast.Name) and word.id in _SHELL_WORDS - stored
 
 
 def _perhaps_magic(code: str) -> bool:
@@ -93,6 +134,14 @@ def _without_first_indent(lines: list[str]) -> list[str]:
     return [line.removeprefix(indent) for line in lines] if indent else lines
 
 
+def _without_prompts(lines: list[str]) -> list[str]:
+    """The lines less the prompts of a shell, when the first one has a prompt."""
+    first = next((line for line in lines if line.strip()), "")
+    if not first.startswith((">>>", "In ")) or not _PROMPTS.match(first):
+        return lines
+    return [_PROMPTS.sub("", line, count=1) if _PROMPTS.match(line) else line for line in lines]
+
+
 def _without_line_magics(lines: list[str]) -> list[str]:
     python = list(lines)
     at = 0
@@ -117,20 +166,23 @@ def _is_magic_at(lines: list[str], at: int) -> bool:
         return False
     # `ls += [1]` begins like a shell word and is Python.
     logical = "\n".join(lines[at:end]).strip()
-    return not isinstance(parse(logical), ast.Module)
+    return not isinstance(parse(logical, cell=True), ast.Module)
 
 
 def _replaced(line: str) -> str:
     code = line.strip()
     indent = line[: len(line) - len(line.lstrip())]
     timed = _TIMED.fullmatch(code)
-    if timed and isinstance(parse(timed["code"]), ast.Module):
+    if timed and isinstance(parse(timed["code"], cell=True), ast.Module):
         return indent + timed["code"]
+    translated = line_magic(code)
+    if translated is not None:
+        return indent + translated
     assigned = _ASSIGNED.fullmatch(code)
     if assigned is None:
         return f"{indent}pass  # {code}"
     timed = _TIMED.fullmatch(assigned["right"])
-    if timed and isinstance(parse(timed["code"]), ast.Module):
+    if timed and isinstance(parse(timed["code"], cell=True), ast.Module):
         return f"{indent}{assigned['left']} {timed['code']}"
     # A shell command gives the lines that it printed: here, none.
     nothing = "[]" if assigned["right"].startswith("!") else "None"

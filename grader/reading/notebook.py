@@ -12,7 +12,9 @@ from typing import Literal
 
 from grader.model import Place, Problem
 from grader.reading import decoding
-from grader.reading.parsing import Unparsable, clean, first_code_line, parse
+from grader.reading.looks import looks_like_script
+from grader.reading.parsing import clean, first_code_line, line_at
+from grader.reading.slimming import slim
 from grader.texts import catalog
 
 # Versions before 4 keep their cells in worksheets and the code under `input`.
@@ -31,7 +33,9 @@ class Cell:
     quote: str | None = None
 
     def place(self, line: int | None = None) -> Place:
-        return Place(line=line, cell=self.number, cell_id=self.id, quote=self.quote)
+        """The cell, or a line of it, with the line that is meant as the quote."""
+        meant = line_at(self.text.split("\n"), line) if line is not None else ""
+        return Place(line=line, cell=self.number, cell_id=self.id, quote=meant or self.quote)
 
 
 def cells(content: bytes) -> tuple[Cell, ...] | Problem:
@@ -52,6 +56,27 @@ def cells(content: bytes) -> tuple[Cell, ...] | Problem:
     return tuple(_cell(number, each) for number, each in enumerate(raw, 1))
 
 
+def is_notebook(text: str) -> bool:
+    """Whether a text is a whole notebook: its JSON is valid, and it has cells."""
+    if not text.lstrip().startswith("{") or '"cell' not in text:
+        return False
+    loaded = _loaded(text)
+    return not isinstance(loaded, Problem) and bool(_raw_cells(loaded))
+
+
+def leftover(content: bytes) -> Problem | None:
+    """What to say of text that stands behind the notebook's end; None when there is none."""
+    text = decoding.decode(content, "notebook")
+    if isinstance(text, Problem):
+        return None
+    whole = _first_value(text)
+    if whole is None or not text[whole[1] :].strip():
+        return None
+    line = text[: whole[1]].count("\n") + 1
+    message = catalog.text("reading.leftover_json", line=line)
+    return Problem(kind="damaged_notebook", message=message, place=Place(line=line))
+
+
 def _loaded(text: str) -> Mapping[str, object] | Problem:
     try:
         # Numbers are never used; `float` takes any number of digits.
@@ -59,25 +84,61 @@ def _loaded(text: str) -> Mapping[str, object] | Problem:
     except RecursionError:
         return decoding.not_source("notebook", "other_json")
     except ValueError as error:
-        return _not_json(text, error)
+        return _recovered(text) or _not_json(text, error)
     if not isinstance(loaded, dict):
         return decoding.not_source("notebook", "other_json")
     return loaded
+
+
+def _recovered(text: str) -> Mapping[str, object] | None:
+    """A notebook whose damage is certainly not in its cells' code.
+
+    It may stand behind the end, where an older, longer file was not overwritten to its end, or
+    in outputs: two people's plots in an unfinished merge.
+    """
+    whole = _first_value(text)
+    if whole is not None and _raw_cells(whole[0]):
+        return whole[0]
+    without_outputs = slim(text.encode("utf-8", "surrogatepass"))
+    try:
+        loaded = json.loads(without_outputs.decode("utf-8", "surrogatepass"), parse_int=float)
+    except (ValueError, RecursionError):
+        return None
+    return loaded if isinstance(loaded, dict) and _raw_cells(loaded) else None
+
+
+def _first_value(text: str) -> tuple[Mapping[str, object], int] | None:
+    """The JSON object at the beginning of a text, and where it ends."""
+    start = len(text) - len(text.lstrip())
+    try:
+        loaded, end = json.JSONDecoder(parse_int=float).raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return (loaded, end) if isinstance(loaded, dict) else None
 
 
 def _not_json(text: str, error: ValueError) -> Problem:
     conflict = decoding.merge_conflict(text)
     if conflict is not None:
         return conflict
-    start = text.lstrip()
-    if not start.startswith(("{", "[")) and not isinstance(parse(text), Unparsable):
+    if looks_like_script(text):
         return decoding.not_source("notebook", "script")
+    cut_off = text.lstrip().startswith("{") and _is_cut_off(text, error)
     line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
     return Problem(
         kind="not_a_notebook",
-        message=catalog.text("reading.broken_json", line=line),
+        message=catalog.text(
+            "reading.cut_off_json" if cut_off else "reading.broken_json", line=line
+        ),
         place=Place(line=line),
     )
+
+
+def _is_cut_off(text: str, error: ValueError) -> bool:
+    """Whether the text is a notebook's beginning: no object ends before its last brace."""
+    kept = text.rstrip()
+    at = error.pos if isinstance(error, json.JSONDecodeError) else 0
+    return not kept.endswith("}") or at >= len(kept)
 
 
 def _raw_cells(notebook: Mapping[str, object]) -> list[object] | None:

@@ -31,17 +31,22 @@ class Unparsable:
     line: int
 
 
-def parse(text: str) -> ast.Module | Unparsable:
-    """The tree of a text that Python can compile, or why it cannot."""
+def parse(text: str, *, cell: bool = False) -> ast.Module | Unparsable:
+    """The tree of a text that Python can compile, or why it cannot.
+
+    Args:
+        cell: the text is of a notebook, where `await` may stand at top level.
+    """
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if cell else 0
     with warnings.catch_warnings():
         # "is" with a literal, "\d" in a plain string: not errors, and not the grader's business.
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(text)
             # Only compiling finds `return` outside a function and its like.
-            compile(tree, "<submission>", "exec", dont_inherit=True)
+            compile(tree, "<submission>", "exec", flags, dont_inherit=True)
         except SyntaxError as error:
-            return _refused(text, error)
+            return _refused(text, error, cell=cell)
         except (RecursionError, MemoryError) as error:
             return Unparsable(why="complex", type=type(error).__name__, reason="", line=1)
         except ValueError as error:
@@ -51,10 +56,10 @@ def parse(text: str) -> ast.Module | Unparsable:
     return tree
 
 
-def _refused(text: str, error: SyntaxError) -> Unparsable:
+def _refused(text: str, error: SyntaxError, *, cell: bool) -> Unparsable:
     last = text.count("\n") + 1
     return Unparsable(
-        why="await" if _runs_with_await(text, error) else "syntax",
+        why="await" if not cell and _runs_with_await(text, error) else "syntax",
         type=type(error).__name__,
         reason=clean(error.msg or ""),
         # Python reports line 0, or the line after the last, for some errors.
@@ -65,12 +70,7 @@ def _refused(text: str, error: SyntaxError) -> Unparsable:
 def _runs_with_await(text: str, error: SyntaxError) -> bool:
     if "outside" not in (error.msg or ""):
         return False
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    try:
-        compile(text, "<submission>", "exec", flags, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return isinstance(parse(text, cell=True), ast.Module)
 
 
 def _first_bad_line(text: str) -> int:
