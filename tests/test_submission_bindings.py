@@ -1,9 +1,12 @@
 """Functions that are bound in unusual ways, and blanks in unusual places."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from grader import ordering
+from grader.assignment import load
 from grader.model import Reading, Submission
 from grader.submission import Candidate, filled_variables, not_done, understand
 
@@ -224,3 +227,16 @@ def test_constants_outside_become_the_parameters() -> None:
 @pytest.mark.parametrize("line", ["rotated = apply_rope(x)", "rotated = None", "turned = x + 1"])
 def test_a_variable_that_only_tries_the_function_out_is_no_answer(line: str) -> None:
     assert told(script(BLANK + line)) == "reading.not_done"
+
+
+def test_a_function_that_only_the_run_shows_is_run_and_not_called_missing() -> None:
+    folder = Path(__file__).parents[1] / "assignments" / "hw4_rope"
+    assignment = load(folder)
+    open_ended = script("from solution import *\n")
+    closed = script("from math import *\n")
+
+    order = ordering.order(open_ended, assignment, seed=0, time_factor=1)
+
+    assert (order.skipped, order.places, ordering.missing(open_ended, assignment)) == ((), {}, ())
+    assert ordering.undefined(closed, assignment) == ("apply_rope",)
+    assert [each.kind for each in ordering.missing(closed, assignment)] == ["missing_function"]

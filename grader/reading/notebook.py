@@ -125,13 +125,9 @@ def _not_json(text: str, error: ValueError) -> Problem:
         return decoding.not_source("notebook", "script")
     cut_off = text.lstrip().startswith("{") and _is_cut_off(text, error)
     line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-    return Problem(
-        kind="not_a_notebook",
-        message=catalog.text(
-            "reading.cut_off_json" if cut_off else "reading.broken_json", line=line
-        ),
-        place=Place(line=line),
-    )
+    code = "reading.cut_off_json" if cut_off else "reading.broken_json"
+    # The line is told and is no place to go to: nobody mends a notebook's JSON by hand.
+    return Problem(kind="not_a_notebook", message=catalog.text(code, line=line))
 
 
 def _is_cut_off(text: str, error: ValueError) -> bool:
