@@ -201,6 +201,13 @@ def test_an_odd_notebook_is_read(content: bytes) -> None:
     assert "apply_rope" in reading_of(content).definitions
 
 
+@pytest.mark.parametrize("kind", ["module", "notebook"])
+def test_zeros_behind_the_end_cost_nothing(kind: Kind) -> None:
+    content = (ROPE if kind == "module" else WHOLE).encode() + bytes(700)
+
+    assert "apply_rope" in reading_of(content, kind).definitions
+
+
 # --- the wrong ending ----------------------------------------------------------------------
 
 

@@ -141,6 +141,10 @@ def _foreign(content: bytes) -> str | None:
 
 
 def _with_null_bytes(content: bytes, kind: Kind) -> _Decoded | Problem:
+    kept = content.rstrip(b"\0")
+    if kept and b"\0" not in kept:
+        # A computer that stopped while saving leaves zeros up to the end of the disk's block.
+        return _decode(kept, kind)
     found = guessing.utf16_without_mark(content)
     if found is None:
         return not_source(kind, "binary")

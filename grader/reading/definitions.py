@@ -132,8 +132,8 @@ def _bindings(body: list[ast.stmt], *, deep: bool) -> Iterator[_Binding]:
         inner = branch or not isinstance(statement, ast.With | ast.AsyncWith)
         for block in reversed(blocks):
             waiting.extend((each, inner) for each in reversed(block))
-        if deep and not blocks:
-            for name in bound_out_of_sight(statement):
+        if deep:
+            for name in _perhaps_bound(statement, has_blocks=bool(blocks)):
                 yield _Binding(name=name, kind="variable", line=statement.lineno, perhaps=True)
 
 
@@ -172,6 +172,18 @@ def _own(statement: ast.stmt) -> Iterator[_Binding]:
             yield from _in_shell(call)
         case _:
             pass
+
+
+def _perhaps_bound(statement: ast.stmt, *, has_blocks: bool) -> Iterator[str]:
+    """What a statement binds out of sight; of one with blocks, what stands above them."""
+    if not has_blocks:
+        yield from bound_out_of_sight(statement)
+        return
+    for part in ast.iter_child_nodes(statement):
+        if isinstance(part, ast.expr):
+            yield from bound_out_of_sight(ast.Expr(value=part))
+        elif isinstance(part, ast.withitem):
+            yield from bound_out_of_sight(ast.Expr(value=part.context_expr))
 
 
 def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, *, sure: bool) -> _Binding:
