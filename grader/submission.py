@@ -42,6 +42,7 @@ __all__ = [
     "not_done",
     "read",
     "understand",
+    "without_outputs",
 ]
 
 # Of what is read: the code and text of a notebook, not its plots.
@@ -106,8 +107,7 @@ def understand(
     """
     if len(submission.content) > MAX_FILE_BYTES:
         return _too_large(submission, "file_too_large", MAX_FILE_BYTES)
-    if submission.kind == "notebook" and len(submission.content) > min(max_bytes, _SLIM_ABOVE):
-        submission = replace(submission, content=slim(submission.content))
+    submission = without_outputs(submission, above=min(max_bytes, _SLIM_ABOVE))
     if len(submission.content) > max_bytes:
         return _too_large(submission, "too_large", max_bytes)
     kind = _held_kind(submission)
@@ -119,6 +119,13 @@ def understand(
     message = catalog.text(f"reading.held_{kind}")
     told = Problem(kind="wrong_ending", message=message)
     return replace(reading, problems=(told, *reading.problems))
+
+
+def without_outputs(submission: Submission, *, above: int = _SLIM_ABOVE) -> Submission:
+    """The submission, of a notebook of more than `above` bytes without plots and attachments."""
+    if submission.kind != "notebook" or len(submission.content) <= above:
+        return submission
+    return replace(submission, content=slim(submission.content))
 
 
 def _held_kind(submission: Submission) -> Kind:

@@ -1,9 +1,12 @@
 """Functions that are bound in unusual ways, and blanks in unusual places."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from grader import ordering
+from grader.assignment import load
 from grader.model import Reading, Submission
 from grader.submission import Candidate, filled_variables, not_done, understand
 
@@ -51,6 +54,9 @@ BOUND = [
     "sys.modules[__name__].__dict__['apply_rope'] = rope",
     "exec('def apply_rope(x):\\n    return x + 1')",
     "exec('apply_rope = lambda x: x + 1')",
+    "print(apply_rope := lambda x: x + 1)",
+    "if (apply_rope := lambda x: x + 1):\n    pass",
+    "with use(apply_rope := lambda x: x + 1):\n    pass",
     "get_ipython().run_cell_magic('time', '', 'def apply_rope(x):\\n    return x + 1\\n')",
     "get_ipython().run_cell('def apply_rope(x):\\n    return x + 1\\n')",
     "get_ipython().run_cell_magic('capture', 'out', '%%time\\ndef apply_rope(x): return 1\\n')",
@@ -91,6 +97,9 @@ def test_where_only_the_run_shows_it_nothing_is_called_not_done(text: str) -> No
         ("from solution import *\n", True),
         ("from . import *\n", True),
         ("exec(code)\n", True),
+        ("eval(compile(code, 'a', 'exec'))\n", True),
+        ("for each in exec(code):\n    pass\n", True),
+        ("x = eval('1')\nmodel.compile()\n", False),
         ("globals().update(made)\n", True),
         ("get_ipython().run_line_magic('run', 'a.py')\n", True),
         ("from torch import *\nfrom torch.nn.functional import *\nfrom math import *\n", False),
@@ -224,3 +233,16 @@ def test_constants_outside_become_the_parameters() -> None:
 @pytest.mark.parametrize("line", ["rotated = apply_rope(x)", "rotated = None", "turned = x + 1"])
 def test_a_variable_that_only_tries_the_function_out_is_no_answer(line: str) -> None:
     assert told(script(BLANK + line)) == "reading.not_done"
+
+
+def test_a_function_that_only_the_run_shows_is_run_and_not_called_missing() -> None:
+    folder = Path(__file__).parents[1] / "assignments" / "hw4_rope"
+    assignment = load(folder)
+    open_ended = script("from solution import *\n")
+    closed = script("from math import *\n")
+
+    order = ordering.order(open_ended, assignment, seed=0, time_factor=1)
+
+    assert (order.skipped, order.places, ordering.missing(open_ended, assignment)) == ((), {}, ())
+    assert ordering.undefined(closed, assignment) == ("apply_rope",)
+    assert [each.kind for each in ordering.missing(closed, assignment)] == ["missing_function"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from grader.model import Kind, Reading, Submission
 from grader.reading.script import looks_converted
 from grader.reading.slimming import slim
-from grader.submission import MAX_FILE_BYTES, read, understand
+from grader.submission import MAX_FILE_BYTES, read, understand, without_outputs
 
 ROPE = "def apply_rope(x):\n    return x + 1\n"
 
@@ -137,7 +137,7 @@ def test_a_notebook_that_was_cut_off_is_told_what_helps(cut: int) -> None:
     assert problem.message.code == "reading.cut_off_json"
     assert "save it again from there" in problem.message.en
     assert ".ipynb_checkpoints" in problem.message.zh
-    assert WHOLE[:cut].count("\n") + 1 == problem.place.line
+    assert f"(line {WHOLE[:cut].count(chr(10)) + 1})" in problem.message.en
 
 
 def test_damage_in_the_middle_is_told_with_its_line() -> None:
@@ -201,6 +201,13 @@ def test_an_odd_notebook_is_read(content: bytes) -> None:
     assert "apply_rope" in reading_of(content).definitions
 
 
+@pytest.mark.parametrize("kind", ["module", "notebook"])
+def test_zeros_behind_the_end_cost_nothing(kind: Kind) -> None:
+    content = (ROPE if kind == "module" else WHOLE).encode() + bytes(700)
+
+    assert "apply_rope" in reading_of(content, kind).definitions
+
+
 # --- the wrong ending ----------------------------------------------------------------------
 
 
@@ -257,3 +264,15 @@ def test_a_script_that_holds_a_dictionary_stays_one() -> None:
 )
 def test_a_script_that_was_a_notebook_is_known(text: str, converted: bool) -> None:
     assert looks_converted(text) is converted
+
+
+def test_a_submission_travels_without_its_plots() -> None:
+    content = json.dumps(book(code(ROPE, outputs=plots(2)))).encode()
+    handed_in = Submission(file="a.ipynb", kind="notebook", sha256="7", content=content)
+    script = Submission(file="a.py", kind="module", sha256="7", content=content)
+
+    sent = without_outputs(handed_in)
+
+    assert (sent.sha256, len(sent.content) < 1000) == ("7", True)
+    assert understand(sent).definitions == understand(handed_in).definitions
+    assert without_outputs(script) == script

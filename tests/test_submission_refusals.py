@@ -73,7 +73,7 @@ def test_signs_from_documents_are_named(text: str, signs: str) -> None:
     assert f"web page: {signs}. " in problem.message.en
 
 
-@pytest.mark.parametrize("char", ["\u00a0", "\u200b", "\u3000", "\ufeff", "\u200e"])
+@pytest.mark.parametrize("char", ["\u00a0", "\u200b", "\x1a", "\x07", "\u3000", "\ufeff", "\u200e"])
 def test_an_invisible_character_is_named_by_its_number(char: str) -> None:
     problem = script(f"x = 1\ndef apply_rope(x):\n{char}   return x\n").problems[0]
 

@@ -162,6 +162,7 @@ DAMAGED = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_mino
         (b"\xff\xfe", "empty", "empty"),
         (b"%PDF-1.7\n...", "not_python", "is_pdf"),
         (b"PK\x03\x04\x14\x00", "not_python", "is_archive"),
+        (b"PK\x03\x04\x14\x00[Content_Types].xml", "not_python", "is_document"),
         (b"\x1f\x8b\x08\x00", "not_python", "is_archive"),
         (b"\x89PNG\r\n\x1a\n\x00", "not_python", "is_image"),
         (b"{\\rtf1 ...}", "not_python", "is_document"),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from grader.submission import MAX_BYTES
+from grader.submission import MAX_BYTES, MAX_FILE_BYTES
 
 SUFFIXES: Final = (".py", ".ipynb")
 # Zip files that are read whole, because they lie inside another one.
@@ -283,7 +283,7 @@ class Shelf:
         self._stream: BinaryIO | None = None
         self._archive: zipfile.ZipFile | None = None
 
-    def read(self, locator: Locator, most: int = MAX_BYTES) -> bytes:
+    def read(self, locator: Locator, most: int = MAX_FILE_BYTES) -> bytes:
         """The bytes, or the first `most` + 1 of them.
 
         Raises:

@@ -76,17 +76,17 @@ def grade_one(
 
 
 def task(job: Job, content: bytes) -> Task:
-    """The job without anything personal but the code itself."""
+    """The job without anything personal but the code itself, and without plots."""
     suffix = ".ipynb" if job.file.lower().endswith(".ipynb") else ".py"
-    return Task(
-        assignment=job.assignment,
-        submission=Submission(
-            file=f"submission{suffix}",
-            kind="notebook" if suffix == ".ipynb" else "module",
-            sha256=job.sha256,
-            content=content,
-        ),
+    handed_in = Submission(
+        file=f"submission{suffix}",
+        kind="notebook" if suffix == ".ipynb" else "module",
+        sha256=job.sha256,
+        content=content,
     )
+    # It may travel to another machine, and waits in memory until a judge is free.
+    slim = submission.without_outputs(handed_in)
+    return Task(assignment=job.assignment, submission=slim)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""How a place in a submission is named: cell, line, and the cell's first line of code."""
+"""How a place in a submission is named: cell, line, and the line of code that is meant."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -25,9 +25,9 @@ def place(at: Mapping[str, Any], speaker: Speaker) -> str:
 
 
 def quoted(at: Mapping[str, Any], quotes: Mapping[int, str], speaker: Speaker) -> str:
-    """The place, a cell with its first line of code."""
+    """The place, a cell with the line that is meant, else with its first line of code."""
     named = place(at, speaker)
-    quote = quotes.get(at.get("cell") or 0) or at.get("quote")
+    quote = at.get("quote") or quotes.get(at.get("cell") or 0)
     if not (at.get("cell") and quote):
         return named
     return speaker.say("place_quote", place=named, quote=cut(clean(str(quote)), _QUOTE_COLUMNS))

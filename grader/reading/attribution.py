@@ -140,30 +140,22 @@ def not_done(
     It names an answer that stands in quotes, or in a variable outside of the function.
     """
     place = definition.blank or definition.place
-    name = definition.name
-    filled = _filled_outside(name, reading, candidate) if reading and candidate else None
+    code, args = "not_done", dict[str, Json]()
+    filled = _filled_outside(definition.name, reading, candidate) if reading and candidate else None
     if definition.quoted is not None:
-        message = catalog.text(
-            "reading.not_done_quoted",
-            function=name,
-            source=place.quote,
-            answer=definition.quoted,
-        )
+        code, args = "not_done_quoted", {"answer": definition.quoted}
     elif filled is not None and candidate is not None:
-        variable, answer = filled
-        parameters: list[Json] = list(candidate.parameters.get(name, ()))
-        fixed = _fixed_numbers(answer, candidate.parameters.get(name))
-        message = catalog.text(
-            "reading.not_done_constants" if fixed else "reading.not_done_variable",
-            function=name,
-            source=place.quote,
-            variable=variable,
-            answer=answer,
-            parameters=parameters,
-        )
-    else:
-        message = catalog.text("reading.not_done", function=name, source=place.quote)
+        code, args = _misplaced(*filled, candidate.parameters.get(definition.name, ()))
+    message = catalog.text(f"reading.{code}", function=definition.name, source=place.quote, **args)
     return Problem(kind="not_done", message=message, place=place)
+
+
+def _misplaced(
+    variable: str, answer: str, parameters: Sequence[str]
+) -> tuple[str, dict[str, Json]]:
+    """What to say of an answer in a variable outside of the function: its text, and the fields."""
+    code = "not_done_constants" if _fixed_numbers(answer, parameters) else "not_done_variable"
+    return code, {"variable": variable, "answer": answer, "parameters": [*parameters]}
 
 
 def _filled_outside(

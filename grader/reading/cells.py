@@ -4,11 +4,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from grader.model import Definition, Piece, Problem, Reading, Source, Submission
-from grader.reading import decoding
 from grader.reading.carets import carets
 from grader.reading.definitions import Placed, definitions
 from grader.reading.magics import to_python
-from grader.reading.notebook import Cell, cells, leftover
+from grader.reading.notebook import Cell, open_notebook
 from grader.reading.parsing import Unparsable, line_at, parse, too_much_code
 from grader.reading.refusals import explained
 from grader.reading.shared import defined_twice, look_defined, marker, much_code, unreadable
@@ -32,9 +31,10 @@ class _Sorted:
 
 def understand(submission: Submission, names: Collection[str]) -> Reading:
     """What a notebook holds; a cell with a syntax error costs only itself."""
-    found = cells(submission.content)
-    if isinstance(found, Problem):
-        return unreadable(submission, found)
+    opened = open_notebook(submission.content)
+    if isinstance(opened, Problem):
+        return unreadable(submission, opened)
+    found = opened.cells
     code = [cell for cell in found if cell.kind == "code" and cell.text.strip()]
     if not code:
         message = catalog.text("reading.no_code_cell")
@@ -47,10 +47,7 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
         submission=submission,
         source=_source(by_fate),
         definitions=defined,
-        problems=(
-            *_of_file(submission.content),
-            *_problems(found, by_fate, defined, names),
-        ),
+        problems=(*opened.notes, *_problems(found, by_fate, defined, names)),
         marker=marker(code[0].text),
         unread=_unread((cell for cell, _ in by_fate.broken), defined),
         open_ended=open_ended,
@@ -62,12 +59,6 @@ def _source(by_fate: _Sorted) -> Source | None:
         return None
     trees = [tree for tree, _, _ in by_fate.trees]
     return Source(kind="notebook", pieces=by_fate.pieces, units=units(trees))
-
-
-def _of_file(content: bytes) -> tuple[Problem, ...]:
-    """What to say of the file as such, although it could be read."""
-    told = (decoding.assumption(content, "notebook"), leftover(content))
-    return tuple(problem for problem in told if problem is not None)
 
 
 def _sorted(found: tuple[Cell, ...]) -> _Sorted:

@@ -32,6 +32,8 @@ _SIGNATURES = (
     (b"\xff\xd8\xff", "image"),
     (b"version https://git-lfs.github.com/", "lfs"),
 )
+# Word, Excel and PowerPoint files are zip files that begin with this member.
+_OFFICE = b"[Content_Types].xml"
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 _CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -132,12 +134,17 @@ def _is_mark(row: str) -> bool:
 def _foreign(content: bytes) -> str | None:
     for signature, what in _SIGNATURES:
         if content.startswith(signature):
-            return what
+            office = what == "archive" and _OFFICE in content[:4096]
+            return "document" if office else what
     head = content.removeprefix(codecs.BOM_UTF8)[:4096]
     return "html" if _HTML.match(head) else None
 
 
 def _with_null_bytes(content: bytes, kind: Kind) -> _Decoded | Problem:
+    kept = content.rstrip(b"\0")
+    if kept and b"\0" not in kept:
+        # A computer that stopped while saving leaves zeros up to the end of the disk's block.
+        return _decode(kept, kind)
     found = guessing.utf16_without_mark(content)
     if found is None:
         return not_source(kind, "binary")

@@ -14,6 +14,7 @@ from grader.reading.blanks import (
     placeholder_value,
     quoted_answer,
 )
+from grader.reading.blocks import top_level_blocks
 from grader.reading.hidden import bound_out_of_sight, may_hide_names, passes_through, shell_code
 from grader.reading.magics import to_python
 from grader.reading.parsing import clean, line_at, parse
@@ -133,12 +134,12 @@ def _bindings(body: list[ast.stmt], *, deep: bool) -> Iterator[_Binding]:
         statement, branch = waiting.pop()
         for binding in _own(statement):
             yield replace(binding, branch=branch)
-        blocks = _blocks(statement)
+        blocks = top_level_blocks(statement)
         inner = branch or not isinstance(statement, ast.With | ast.AsyncWith)
         for block in reversed(blocks):
             waiting.extend((each, inner) for each in reversed(block))
-        if deep and not blocks:
-            for name in bound_out_of_sight(statement):
+        if deep:
+            for name in _perhaps_bound(statement, has_blocks=bool(blocks)):
                 yield _Binding(name=name, kind="variable", line=statement.lineno, perhaps=True)
 
 
@@ -177,6 +178,18 @@ def _own(statement: ast.stmt) -> Iterator[_Binding]:
             yield from _in_shell(call)
         case _:
             pass
+
+
+def _perhaps_bound(statement: ast.stmt, *, has_blocks: bool) -> Iterator[str]:
+    """What a statement binds out of sight; of one with blocks, what stands above them."""
+    if not has_blocks:
+        yield from bound_out_of_sight(statement)
+        return
+    for part in ast.iter_child_nodes(statement):
+        if isinstance(part, ast.expr):
+            yield from bound_out_of_sight(ast.Expr(value=part))
+        elif isinstance(part, ast.withitem):
+            yield from bound_out_of_sight(ast.Expr(value=part.context_expr))
 
 
 def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, *, sure: bool) -> _Binding:
@@ -243,42 +256,6 @@ def _names(target: ast.expr) -> Iterator[str]:
             yield from _names(value)
         case _:
             pass  # an element or an attribute: no new name
-
-
-def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
-    """The blocks of a compound statement that run at top level."""
-    match statement:
-        case ast.If(test=test, body=body, orelse=orelse):
-            return [orelse] if _never(test) else [body, orelse]
-        case ast.For(body=body, orelse=orelse) | ast.AsyncFor(body=body, orelse=orelse):
-            return [body, orelse]
-        case ast.While(body=body, orelse=orelse):
-            return [body, orelse]
-        case ast.With(body=body) | ast.AsyncWith(body=body):
-            return [body]
-        case ast.Try() | ast.TryStar():
-            handlers = [handler.body for handler in statement.handlers]
-            return [statement.body, *handlers, statement.orelse, statement.finalbody]
-        case ast.Match(cases=cases):
-            return [case.body for case in cases]
-        case _:
-            return []
-
-
-def _never(test: ast.expr) -> bool:
-    """Whether the grader never enters this branch: `__name__` is not `"__main__"` there."""
-    match test:
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-            sides = {ast.unparse(side) for side in (left, right) if _short(side)}
-            return sides == {"__name__", "'__main__'"}
-        case ast.Constant(value=value):
-            return not value
-        case _:
-            return False
-
-
-def _short(side: ast.expr) -> bool:
-    return isinstance(side, ast.Name | ast.Constant)
 
 
 def nested(trees: Iterable[ast.Module], name: str) -> tuple[int, int] | None:

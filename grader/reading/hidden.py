@@ -22,7 +22,7 @@ _LIBRARIES = sys.stdlib_module_names | {
 }
 _HIDING = re.compile(
     r"\b(?:exec|get_ipython|global|globals|locals|modules|run|setattr|vars|__dict__)\b"
-    r"|\bimport\s*\*"
+    r"|\bimport\s*\*|:=|\bcompile\b"
 )
 _NAMESPACES = frozenset({"globals", "locals", "vars"})
 
@@ -71,8 +71,11 @@ def bound_out_of_sight(statement: ast.stmt) -> Iterator[str]:
         if "*" in names and (statement.level or package not in _LIBRARIES):
             yield "*"
         return
+    local = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     for node in ast.walk(statement):
         match node:
+            case ast.NamedExpr(target=ast.Name(id=name)) if not local:
+                yield name
             case ast.Global(names=names):
                 yield from names
             case ast.Subscript(value=space, slice=key, ctx=ast.Store()) if _is_namespace(space):
@@ -93,6 +96,8 @@ def _by_call(call: ast.Call) -> Iterator[str]:
         case ast.Call(func=ast.Name(id="exec"), args=[ast.Constant(value=str(code)), *_]):
             yield from _defined_in(code)
         case ast.Call(func=ast.Name(id="exec")):
+            yield "*"
+        case ast.Call(func=ast.Name(id="eval"), args=[ast.Call(), *_]):
             yield "*"
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id="self" | "cls"), *_]):
             pass

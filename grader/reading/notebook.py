@@ -38,22 +38,48 @@ class Cell:
         return Place(line=line, cell=self.number, cell_id=self.id, quote=meant or self.quote)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """All cells in order, and what to say of the file although it could be read."""
+
+    cells: tuple[Cell, ...]
+    notes: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    """The JSON object, and the line at which other text stands behind its end."""
+
+    held: Mapping[str, object]
+    leftover: int | None = None
+
+
 def cells(content: bytes) -> tuple[Cell, ...] | Problem:
     """All cells in order, or why the file is no Python notebook."""
+    opened = open_notebook(content)
+    return opened if isinstance(opened, Problem) else opened.cells
+
+
+def open_notebook(content: bytes) -> Opened | Problem:
+    """The notebook, or why the file is no Python notebook."""
     text = decoding.decode(content, "notebook")
     if isinstance(text, Problem):
         return text
     notebook = _loaded(text)
     if isinstance(notebook, Problem):
         return notebook
-    raw = _raw_cells(notebook)
+    raw = _raw_cells(notebook.held)
     if raw is None:
         return decoding.not_source("notebook", "other_json")
-    language = _foreign_language(notebook)
+    language = _foreign_language(notebook.held)
     if language is not None:
         message = catalog.text("reading.other_language", language=clean(language, 40))
         return Problem(kind="not_python", message=message)
-    return tuple(_cell(number, each) for number, each in enumerate(raw, 1))
+    told = (decoding.assumption(content, "notebook"), _leftover(notebook.leftover))
+    return Opened(
+        cells=tuple(_cell(number, each) for number, each in enumerate(raw, 1)),
+        notes=tuple(problem for problem in told if problem is not None),
+    )
 
 
 def is_notebook(text: str) -> bool:
@@ -61,23 +87,17 @@ def is_notebook(text: str) -> bool:
     if not text.lstrip().startswith("{") or '"cell' not in text:
         return False
     loaded = _loaded(text)
-    return not isinstance(loaded, Problem) and bool(_raw_cells(loaded))
+    return not isinstance(loaded, Problem) and bool(_raw_cells(loaded.held))
 
 
-def leftover(content: bytes) -> Problem | None:
-    """What to say of text that stands behind the notebook's end; None when there is none."""
-    text = decoding.decode(content, "notebook")
-    if isinstance(text, Problem):
+def _leftover(line: int | None) -> Problem | None:
+    if line is None:
         return None
-    whole = _first_value(text)
-    if whole is None or not text[whole[1] :].strip():
-        return None
-    line = text[: whole[1]].count("\n") + 1
     message = catalog.text("reading.leftover_json", line=line)
     return Problem(kind="damaged_notebook", message=message, place=Place(line=line))
 
 
-def _loaded(text: str) -> Mapping[str, object] | Problem:
+def _loaded(text: str) -> _Loaded | Problem:
     try:
         # Numbers are never used; `float` takes any number of digits.
         loaded = json.loads(text, parse_int=float)
@@ -87,10 +107,10 @@ def _loaded(text: str) -> Mapping[str, object] | Problem:
         return _recovered(text) or _not_json(text, error)
     if not isinstance(loaded, dict):
         return decoding.not_source("notebook", "other_json")
-    return loaded
+    return _Loaded(held=loaded)
 
 
-def _recovered(text: str) -> Mapping[str, object] | None:
+def _recovered(text: str) -> _Loaded | None:
     """A notebook whose damage is certainly not in its cells' code.
 
     It may stand behind the end, where an older, longer file was not overwritten to its end, or
@@ -98,13 +118,15 @@ def _recovered(text: str) -> Mapping[str, object] | None:
     """
     whole = _first_value(text)
     if whole is not None and _raw_cells(whole[0]):
-        return whole[0]
+        return _Loaded(held=whole[0], leftover=text[: whole[1]].count("\n") + 1)
     without_outputs = slim(text.encode("utf-8", "surrogatepass"))
     try:
         loaded = json.loads(without_outputs.decode("utf-8", "surrogatepass"), parse_int=float)
     except (ValueError, RecursionError):
         return None
-    return loaded if isinstance(loaded, dict) and _raw_cells(loaded) else None
+    if isinstance(loaded, dict) and _raw_cells(loaded):
+        return _Loaded(held=loaded)
+    return None
 
 
 def _first_value(text: str) -> tuple[Mapping[str, object], int] | None:
@@ -125,13 +147,9 @@ def _not_json(text: str, error: ValueError) -> Problem:
         return decoding.not_source("notebook", "script")
     cut_off = text.lstrip().startswith("{") and _is_cut_off(text, error)
     line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-    return Problem(
-        kind="not_a_notebook",
-        message=catalog.text(
-            "reading.cut_off_json" if cut_off else "reading.broken_json", line=line
-        ),
-        place=Place(line=line),
-    )
+    code = "reading.cut_off_json" if cut_off else "reading.broken_json"
+    # The line is told and is no place to go to: nobody mends a notebook's JSON by hand.
+    return Problem(kind="not_a_notebook", message=catalog.text(code, line=line))
 
 
 def _is_cut_off(text: str, error: ValueError) -> bool:

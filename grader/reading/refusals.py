@@ -101,7 +101,7 @@ def _by_signs(line: str, reason: str) -> Refusal | None:
     unclosed = reason.startswith(("unterminated string", "unterminated triple"))
     if not _INVALID.search(reason) and not unclosed:
         return None
-    found = [char for char in _outside_strings(line) if not char.isascii()]
+    found = [char for char in _outside_strings(line) if not (char.isascii() and char.isprintable())]
     if unclosed:
         found = [char for char in line if char in "“”„‘’＂＇"]
     plain = {char: sign for char in found if (sign := _plain(char)) is not None}
@@ -113,7 +113,7 @@ def _by_signs(line: str, reason: str) -> Refusal | None:
             # Apart by spaces: commas are among them.
             args={"characters": " ".join(signs), "plain": " ".join(dict.fromkeys(signs.values()))},
         )
-    hidden = [char for char in found if not char.isprintable() or char.isspace()]
+    hidden = [c for c in found if c not in "\t\f" and (c.isspace() or not c.isprintable())]
     if hidden:
         return Refusal(code="invisible", args={"character": f"U+{ord(hidden[0]):04X}"})
     return None
