@@ -392,3 +392,58 @@ def test_whatever_is_graded_is_told_in_chinese(handed_in: Path) -> None:
     without_code = re.sub(r"(?m)^.*(?:^|\s)(?:def|return|print)\b.*$", "", shown[1])
     allowed = [*_PYTHONS, *code, *(path.stem for path in handed_in.iterdir())]
     assert wrong([(shown[0], without_code)], allowed) == {}
+
+
+# --- what staff see ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def term(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two classes of which one student changed the answer, a roster, and what nobody can grade."""
+    folder = tmp_path_factory.mktemp("term")
+    for name, last in (("spring", "token_vectors - position_vectors"), ("autumn", "None")):
+        (folder / name).mkdir()
+        for student in ("lee", "chen"):
+            text = _RIGHT.format("token_vectors + position_vectors")
+            (folder / name / f"{student}_hw1.py").write_text(text, "utf-8")
+        (folder / name / "kim_hw1.py").write_text(_RIGHT.format(last), "utf-8")
+        (folder / name / "notes.docx").write_text("hello", "utf-8")
+        (folder / name / "wu_hw1.py").write_text("<html></html>", "utf-8")
+    (folder / "autumn" / "kim_hw1.py").write_text(
+        _RIGHT.format("position_vectors + token_vectors"), "utf-8"
+    )
+    (folder / "roster.csv").write_text("id,name\nlee,Lee\nzoe,Zoe\n", "utf-8")
+    return folder
+
+
+@pytest.mark.long
+def test_what_staff_see_of_a_class_is_chinese(term: Path) -> None:
+    usual = ("--assignment", "hw1", "--allow-reduced")
+    commands = [
+        ("batch", "spring", "--out", "s", "--seed", "4", "--roster", "roster.csv", *usual),
+        ("batch", "autumn", "--out", "a", "--seed", "5", "--summary", "counts.md", *usual),
+        ("batch", "spring", "--out", "s", "--seed", "7"),
+        ("batch", "spring", "--out", "p1", "--seed", "4", "--shard", "1/2", *usual),
+        ("batch", "autumn", "--out", "p2", "--seed", "5", "--shard", "2/2", *usual),
+        ("diff", "s", "a"),
+        ("diff", "s", "s"),
+        ("merge", "s", "a", "--out", "m"),
+        ("merge", "p1", "--out", "m"),
+        ("merge", "p1", "p1", "--out", "m"),
+        ("merge", "p1", "p2", "--out", "m"),
+        ("list", "--assignments", str(ASSIGNMENTS)),
+        ("start", "hw1"),
+        ("new", "hw7", "--assignments", "course"),
+        ("doctor",),
+    ]
+    of_the_class = "lee chen kim wu zoe spring autumn notes roster counts course".split()  # noqa: SIM905
+    # Names of layers and levels, and of the files that are made.
+    layers = """
+        process rlimits watcher capabilities undumpable cpu any uid read only tmpfs scores
+        accepted gallery misconceptions handout template weight tokens suite cap
+    """.split()  # noqa: SIM905
+
+    shown = dict(screens(commands, term))
+    shown["counts.md"] = (term / "counts.md").read_text("utf-8").replace("\\", "")
+
+    assert wrong(shown.items(), [*of_the_class, *layers]) == {}
