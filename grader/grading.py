@@ -54,6 +54,8 @@ class Settings:
             torch computes.
         per_fork: how many submissions a fork of the judge takes where it can fork; 0: it judges
             all of them itself, and does not try the suite on the reference first.
+        preload: packages that a course names: imported once for many submissions. For a single one
+            that would make everybody wait for what hardly anybody needs.
     """
 
     seed: int = 0
@@ -62,6 +64,7 @@ class Settings:
     audience: Audience = "student"
     environment: Mapping[str, str] = field(default_factory=dict)
     per_fork: int = 0
+    preload: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -192,7 +195,8 @@ class Judge:
             (self._folder / name).mkdir(mode=0o700)
         program = (
             "from grader.suite.begin import main;"
-            f" main({str(self._folder)!r}, {self.settings.sandbox!r}, {self.settings.per_fork})"
+            f" main({str(self._folder)!r}, {self.settings.sandbox!r}, {self.settings.per_fork},"
+            f" {self.settings.preload!r})"
         )
         with (self._folder / "stderr").open("wb") as stderr:
             self._process = subprocess.Popen(

@@ -1,6 +1,7 @@
 """Fixtures for live things: benches that workers come from, sessions with workers."""
 
 import ast
+import importlib.util
 import os
 import textwrap
 from collections.abc import Callable, Iterator
@@ -16,6 +17,15 @@ from grader.sandbox.link import Bench, Output
 from grader.sandbox.session import Session
 
 OpenSession = Callable[..., Session]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs libraries that are absent here, or the absence of some that are here."""
+    for wanted in (True, False):
+        for mark in item.iter_markers("with_libraries" if wanted else "without_libraries"):
+            for name in mark.args:
+                if (importlib.util.find_spec(name) is not None) is not wanted:
+                    pytest.skip(f"{name} is {'not ' if wanted else ''}installed here")
 
 
 class Lifeline:

@@ -34,6 +34,7 @@ class ForkedBench:
         lifeline: a descriptor whose hang-up means that whoever asked for grades is gone.
         on_abandoned: what to do then; must not return.
         without: layers of the lock-down to leave out; only tests do.
+        preload: packages that the course names: imported once, for all workers.
     """
 
     # Until the zygote has said what it could install.
@@ -47,6 +48,7 @@ class ForkedBench:
         on_abandoned: Callable[[], None],
         *,
         without: tuple[str, ...] = (),
+        preload: tuple[str, ...] = (),
     ) -> None:
         self.lifeline = lifeline
         self.on_abandoned = on_abandoned
@@ -54,7 +56,7 @@ class ForkedBench:
         self.control.setblocking(False)
         program = (
             "from grader.sandbox.zygote import main; "
-            f"main({theirs.fileno()}, {str(folder)!r}, {without!r})"
+            f"main({theirs.fileno()}, {str(folder)!r}, {without!r}, {preload!r})"
         )
         self.process = subprocess.Popen(
             launch.command(program),

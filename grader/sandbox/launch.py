@@ -75,12 +75,16 @@ def environment(folder: Path) -> dict[str, str]:
     """A clean environment; everything that wants a home or a place for files gets `folder`."""
     own = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     threads = dict.fromkeys(ONE_THREAD, "1")
-    homes = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR")
+    homes = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP")
     settings = {
         "PYTHONHASHSEED": "0",
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        # What is drawn to nowhere needs no fonts of the machine, of which there may be thousands,
+        # and looks, and warns, alike on all machines with those that matplotlib brings along.
         "MPLBACKEND": "agg",
+        "MPL_IGNORE_SYSTEM_FONTS": "1",
+        "MPLCONFIGDIR": str(folder / ".config" / "matplotlib"),
         "LC_ALL": "C.UTF-8",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         # glibc 2.35 and newer ask for huge pages then: of a heap of torch's size, the tables that

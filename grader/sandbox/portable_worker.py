@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from grader.sandbox import worker
+from grader.sandbox import plots, worker
 
 
 def main() -> None:
@@ -34,6 +34,7 @@ def main() -> None:
     # Off since the start, see `launch.command`.
     gc.freeze()
     gc.enable()
+    plots.draw_to_nowhere()
     _set_limits(json.loads(_line(reader)))
     for name in ("grader.sandbox.portable_worker", "__main__"):
         sys.modules.pop(name, None)

@@ -1,8 +1,8 @@
 """What a script or a notebook expects around it, without effect on anything. UNTRUSTED.
 
 Absent libraries are absent and installed ones are the real ones; only what could do harm, or wait
-for somebody, is quiet: `input` says why it cannot answer, a plot is drawn to nowhere, and
-`torch.compile` gives back what it was given. A notebook finds its shell and its `display`.
+for somebody, is quiet: `input` says why it cannot answer, and `torch.compile` gives back what it
+was given. A notebook finds its shell and its `display`.
 """
 
 import builtins
@@ -33,17 +33,12 @@ def prepare(loader: "Loader", *, is_notebook: bool) -> None:
     """Set the scene in this process, once, before anything of the source runs."""
     builtins.input = _no_input
     _run_eagerly(loader.notes)
-    actions: dict[str, Callable[[Any], None]] = {
-        "matplotlib": _draw_to_nowhere,
-        "matplotlib.pyplot": _draw_to_nowhere,
-    }
     if is_notebook:
         shell = _ShellOnDemand(loader)
         vars(builtins).update(get_ipython=shell.get, display=_display)
-        actions["IPython.core.getipython"] = shell.take_the_place_of
+        _after_import("IPython.core.getipython", shell.take_the_place_of)
     if loader.is_notebook:
         loader.names.update(In=[""], Out={}, _="", __="", ___="")
-    _after_import(actions)
 
 
 def remember(names: dict[str, object], value: object) -> None:
@@ -103,46 +98,34 @@ def _run_eagerly(notes: list[str]) -> None:
     torch.nn.Module.compile = compile_module  # type: ignore[assignment]
 
 
-# --- libraries that are changed a little when they are imported ------------------------------
+# --- IPython, which is changed a little when it is imported -----------------------------------
 
 
-def _draw_to_nowhere(module: Any) -> None:
-    """Whatever the file asks for, no window is opened: the backend stays the one without."""
-    if not hasattr(module, "switch_backend"):
-        module.use = lambda *_args, **_settings: None
-        return
-    switch = module.switch_backend
-    module.switch_backend = lambda *_args, **_settings: switch("agg")
-
-
-def _after_import(actions: dict[str, Callable[[Any], None]]) -> None:
-    for name in list(actions):
-        # The zygote may have imported what the course uses.
-        if (module := sys.modules.get(name)) is not None:
-            actions.pop(name)(module)
-    sys.meta_path.insert(0, _Watcher(actions))
+def _after_import(name: str, action: Callable[[Any], None]) -> None:
+    # The zygote may have imported what the course uses.
+    if (module := sys.modules.get(name)) is not None:
+        action(module)
+    else:
+        sys.meta_path.insert(0, _Watcher(name, action))
 
 
 class _Watcher(importlib.abc.MetaPathFinder):
     """Lets an action see a module right after its import; all other imports pass it by."""
 
-    def __init__(self, actions: dict[str, Callable[[Any], None]]) -> None:
-        self.actions = actions
+    def __init__(self, name: str, action: Callable[[Any], None]) -> None:
+        self.name = name
+        self.action = action
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name not in self.actions:
+        if name != self.name:
             return None
-        action = self.actions.pop(name)
-        for finder in sys.meta_path:
-            if finder is self or not hasattr(finder, "find_spec"):
-                continue
-            spec = finder.find_spec(name, path, target)
-            if spec is not None and spec.loader is not None:
-                _act_afterwards(spec.loader, action)
-                return spec
-        return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            _act_afterwards(spec.loader, self.action)
+        return spec
 
 
 def _act_afterwards(loader: Any, action: Callable[[Any], None]) -> None:

@@ -24,6 +24,7 @@ import array
 import contextlib
 import ctypes
 import gc
+import importlib
 import json
 import math
 import os
@@ -43,9 +44,9 @@ from pathlib import Path
 import numpy
 import torch
 
-from grader.sandbox import worker
+from grader.sandbox import plots, worker
 from grader.sandbox.linux import lockdown, privileges
-from grader.sandbox.scratch import overfull
+from grader.sandbox.scratch import overfull, remove
 
 MESSAGE_LIMIT = 4096
 WATCH_S = 0.05
@@ -54,6 +55,12 @@ GRACE_S = 0.25
 # space has room for a few dozens; two are enough for a thousand nested calls from Python to C and
 # back. The main thread keeps its own.
 THREAD_STACK = 2 << 20
+# What the first use of a package imports.
+ALSO_PRELOADED = {
+    "matplotlib": ("matplotlib.pyplot", "matplotlib.backends.backend_agg"),
+    "IPython": ("IPython.display", "IPython.core.interactiveshell"),
+    "tqdm": ("tqdm.auto",),
+}
 # linux/prctl.h
 PR_SET_CHILD_SUBREAPER = 36
 # Descriptor numbers in the worker.
@@ -78,11 +85,17 @@ class _Terms:
     own_modules: tuple[str, ...]
 
 
-def main(control_fd: int, scratch: str, without: Collection[str] = ()) -> None:
+def main(
+    control_fd: int,
+    scratch: str,
+    without: Collection[str] = (),
+    preload: Collection[str] = (),
+) -> None:
     """Serve the judge on `control_fd` until it closes.
 
     Args:
         without: layers of the lock-down to leave out; only tests do.
+        preload: packages to import once for all workers, as the course names them.
     """
     control = socket.socket(fileno=control_fd)
     torch.set_num_threads(1)
@@ -90,8 +103,12 @@ def main(control_fd: int, scratch: str, without: Collection[str] = ()) -> None:
     # root's, and must leave room for as many as people use.
     threading.stack_size(THREAD_STACK)
     _warm()
+    plots.draw_to_nowhere()
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     home = Path(scratch) / "worker"
+    if problem := _preload(preload, home):
+        _send(control, {"now": "failed", "why": problem})
+        os._exit(1)
     plan = _plan(control, home, without)
     # Pages stay shared as long as nobody looks for garbage in them. None is collected before: the
     # holes that it left would be filled in the workers, page by page.
@@ -138,6 +155,27 @@ def _warm() -> None:
     torch.view_as_complex(torch.zeros(1, 2)).abs()
     torch.nn.Embedding(2, 2)(torch.zeros(1, dtype=torch.int64))
     numpy.random.seed(0)
+
+
+def _preload(names: Collection[str], home: Path) -> str:
+    """Import what the course names, so that each worker finds it done; what stands against it.
+
+    One that is absent, or fails, stays as it is: whoever imports it learns why. `home` is where
+    workers will be, so that libraries which note their folders (matplotlib) note the right ones.
+    """
+    if not names:
+        return ""
+    home.mkdir(mode=0o700)
+    _live_in(home)
+    for name in (part for each in names for part in (each, *ALSO_PRELOADED.get(each, ()))):
+        # A package may raise whatever it likes, and exit, too.
+        with contextlib.suppress(BaseException):
+            importlib.import_module(name)
+        if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208 - names only
+            return f"the package {name} starts threads when it is imported: it cannot be preloaded"
+    # What they have left of files would be the first submission's.
+    remove(home)
+    return ""
 
 
 def _attend(
@@ -195,10 +233,16 @@ def _become_worker(
         os._exit(code)
 
 
+def _live_in(home: Path) -> None:
+    """Let whatever wants a home or a place for files have `home`."""
+    for name in ("HOME", "TMPDIR", "TEMP", "TMP"):
+        os.environ[name] = str(home)
+    os.environ["MPLCONFIGDIR"] = str(home / ".config" / "matplotlib")
+
+
 def _move_into(home: Path) -> None:
     os.chdir(home)
-    for name in ("HOME", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR"):
-        os.environ[name] = str(home)
+    _live_in(home)
     # The worker's user may have no name, which `getpass` and what imports it would stumble over.
     os.environ["USERNAME"] = "student"
     # Whatever asked for it while torch was imported was told the zygote's folder.

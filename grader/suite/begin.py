@@ -11,13 +11,14 @@ from grader.sandbox import forked, launch, portable, scratch
 from grader.sandbox.link import Bench
 
 
-def main(folder: str, sandbox: str, per_fork: int) -> None:
+def main(folder: str, sandbox: str, per_fork: int, preload: tuple[str, ...] = ()) -> None:
     """Judge the orders on stdin until it closes.
 
     Args:
         folder: empty and private; workers get a folder below it.
         sandbox: `auto`, `full` or `portable`.
         per_fork: how many submissions a fork of the judge takes; 0: it does not fork.
+        preload: packages that are imported once for all workers, where these are forked.
     """
     orders, answers = os.dup(0), os.dup(1)
     # Expected values are here.
@@ -32,7 +33,7 @@ def main(folder: str, sandbox: str, per_fork: int) -> None:
 
     def opened() -> Bench:
         private = tempfile.mkdtemp(prefix="torchgrade-", dir=Path(folder) / "bench")
-        return open_bench(sandbox, Path(private), orders, abandoned, alone=True)
+        return open_bench(sandbox, Path(private), orders, abandoned, alone=True, preload=preload)
 
     bench = opened()
     # Only now: this imports torch and pytest, while the bench does the same.
@@ -55,10 +56,13 @@ def open_bench(
     on_abandoned: Callable[[], None],
     *,
     alone: bool = False,
+    preload: tuple[str, ...] = (),
 ) -> Bench:
-    """The way to get workers on this platform; `alone` as in `PortableBench`."""
+    """The way to get workers on this platform; `alone` as in `PortableBench`, `preload` as in
+    `ForkedBench`: a worker that is a process of its own imports what it needs itself.
+    """
     if sandbox != "portable" and forked.available():
-        return forked.ForkedBench(folder, lifeline, on_abandoned)
+        return forked.ForkedBench(folder, lifeline, on_abandoned, preload=preload)
     return portable.PortableBench(folder, lifeline, on_abandoned, alone=alone)
 
 

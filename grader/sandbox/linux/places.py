@@ -17,6 +17,8 @@ _FILES = (
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
     "/etc/localtime",
+    # Only a table of endings of names; `mimetypes` takes its absence, but no refusal.
+    "/etc/mime.types",
     "/etc/fonts",
     "/usr/share/fonts",
     "/usr/share/fontconfig",
