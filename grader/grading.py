@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ from grader.judged import Judged, Views
 from grader.model import Audience, Change, Json, Outcome, Planned, Reading
 from grader.sandbox import launch, scratch
 from grader.suite import messages
-from grader.suite.messages import Broken, Order, Verdicts
+from grader.suite.messages import Broken, Order, Stage, Verdicts
 
 SandboxChoice = Literal["auto", "full", "portable"]
 # A judge that is silent for longer than its limits explain is given up: a bound for suites that
@@ -64,11 +64,20 @@ class Settings:
     per_fork: int = 0
 
 
+def _nobody(_stage: Stage) -> None:
+    """Hears what the judge is doing where nobody waits for it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Judge:
-    """Grades readings one after the other. A context manager: processes end with it."""
+    """Grades readings one after the other. A context manager: processes end with it.
+
+    Args:
+        hear: is called with what the judge has begun to do for the submission of the moment.
+    """
 
     settings: Settings
+    hear: Callable[[Stage], None] = _nobody
     broken: list[Broken] = field(default_factory=list)
     _folder: Path | None = None
     _process: "subprocess.Popen[bytes] | None" = None
@@ -267,6 +276,8 @@ class Judge:
             match message["now"]:
                 case "planned":
                     planned = messages.planned_from(message)
+                case "loading" | "testing" as stage:
+                    self.hear(stage)
                 case "outcome":
                     outcomes.append(messages.outcome_from(message))
                 case "done":

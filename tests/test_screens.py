@@ -56,8 +56,8 @@ def a_report(id_: str, title: tuple[str, str], *criteria: dict[str, Any], **part
     }
 
 
-def drawn(reports: list[Any], shown: screen.Shown, language: Language = "en") -> str:
-    style = screen.Style(language=language, now=NOW)
+def drawn(reports: list[Any], shown: screen.Shown, language: Language = "en", **styled: Any) -> str:
+    style = screen.Style(language=language, now=NOW, **styled)
     return "\n".join(line.text for line in screen.draw(reports, shown, style)) + "\n"
 
 
@@ -482,8 +482,48 @@ def test_of_five_losses_three_are_told_and_two_counted() -> None:
 
     seen = drawn([a_report("hw1", ("Add", "加"), *rows)], NOTEBOOK)
 
-    assert "3. Rule 3\n   Sentence 3.\n\n... and 2 more\n\nThis is a check" in seen
+    assert (
+        "3. Rule 3\n   Sentence 3.\n\n... and 2 more (add --all to see them)\n\nThis is a check"
+        in seen
+    )
     assert "Sentence 4" not in seen
+
+
+def test_with_all_every_loss_and_every_problem_is_told() -> None:
+    rows = [
+        a_criterion((f"Rule {n}", f"规则 {n}"), 1, "failed", a_text(f"Sentence {n}."))
+        for n in range(1, 6)
+    ]
+    problems = [a_problem(a_text(f"Problem {n}."), line=n) for n in range(1, 8)]
+    report = a_report("hw1", ("Add", "加"), *rows, problems=problems)
+
+    seen = drawn([report], NOTEBOOK, everything=True)
+
+    assert all(f"Sentence {n}." in seen for n in range(1, 6))
+    assert all(f"Problem {n}." in seen for n in range(1, 8))
+    assert "more" not in seen
+
+
+def test_the_next_step_repeats_the_command_that_was_typed() -> None:
+    seen = drawn([the_other_pairing()], NOTEBOOK, command='grade check "my hw4.ipynb" --lang en')
+
+    told = "Next: change apply_rope, save the notebook, run this again:\n"
+    assert told + '  grade check "my hw4.ipynb" --lang en\nhw4: 4 of 7 so far\n' in seen
+
+
+@pytest.mark.parametrize("command", ["grade check " + "x" * 70, "grade check 'a\nb'", ""])
+def test_a_command_that_is_not_one_line_as_typed_is_not_shown_in_parts(command: str) -> None:
+    seen = drawn([the_other_pairing()], NOTEBOOK, command=command)
+
+    assert "save the notebook, run the same command again.\nhw4: 4 of 7" in seen
+
+
+def test_who_hands_in_is_not_told_to_run_anything_again() -> None:
+    report = a_report("hw1", ("Add", "加"), a_criterion(("Values", "数值"), 10))
+
+    seen = drawn([report], NOTEBOOK, command="grade check hw4.ipynb")
+
+    assert "grade check" not in seen
 
 
 def test_losses_of_one_cause_are_told_once() -> None:

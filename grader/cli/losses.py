@@ -61,7 +61,7 @@ def problems(
     if not found:
         return []
     rows = ["", style.say(f"problems_{shown.kind}"), ""]
-    for problem in found[:_MOST]:
+    for problem in found[: _most(style)]:
         head = places.quoted({**problem["message"]["args"], **problem}, shown.quotes, style)
         rows += wrap(head, first="  ", width=style.width) if head else []
         indent = "      " if head else "  "
@@ -147,7 +147,7 @@ def _section(
     if not groups:
         return []
     rows = ["", style.say(heading)]
-    for number, group in enumerate(groups[:_MOST], start=1):
+    for number, group in enumerate(groups[: _most(style)], start=1):
         absences = _absences(group, report)
         title = _heading(group, absences, shown, style)
         rows += ["", *wrap(title, first=f"{number}. ", width=style.width)]
@@ -236,7 +236,10 @@ def _label(name: str, style: "Style") -> str:
     return f"   {pad(style.say(f'label.{name}'), width)}{gap}"
 
 
+def _most(style: "Style") -> int | None:
+    return None if style.everything else _MOST
+
+
 def _more(items: Sequence[object], style: "Style", *, indent: str) -> list[str]:
-    if len(items) <= _MOST:
-        return []
-    return ["", indent + style.say("and_more", count=len(items) - _MOST)]
+    untold = 0 if style.everything else len(items) - _MOST
+    return ["", indent + style.say("and_more", count=untold)] if untold > 0 else []

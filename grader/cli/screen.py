@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from grader.cli import losses, places, staff
-from grader.cli.layout import WIDTH, Line, columns, pad, wrap
+from grader.cli.layout import WIDTH, Line, clean, columns, pad, wrap
 from grader.model import Kind, Language
 from grader.texts import catalog
 
@@ -39,11 +39,18 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How to draw: whose language, what time it is, how many columns there are."""
+    """How to draw: whose language, what time it is, how many columns there are.
+
+    Args:
+        command: what was typed, to be typed again; "" where that is not known.
+        everything: every loss and every problem is told, not only the first three.
+    """
 
     language: Language
     now: datetime
     width: int = WIDTH
+    command: str = ""
+    everything: bool = False
 
     def say(self, code: str, **args: Any) -> str:
         return catalog.say(self.language, f"screen.{code}", **args)
@@ -151,8 +158,17 @@ def _next(reports: Sequence[Report], shown: Shown, style: Style) -> list[str]:
     saved = style.say("this_notebook" if shown.kind == "notebook" else "this_file")
     # A name with spaces would read as several words of the sentence.
     file = f'"{shown.file}"' if " " in shown.file else shown.file
-    step = style.say(code, file=file if code == "next_done" else saved, **args)
-    return wrap(style.say("next", step=step), width=style.width)
+    again = _again(style) if code != "next_done" else ""
+    told = style.say("again" if again else "again_same")
+    step = style.say(code, file=file if code == "next_done" else saved, again=told, **args)
+    return [*wrap(style.say("next", step=step), width=style.width), *([again] if again else [])]
+
+
+def _again(style: Style) -> str:
+    """The line with the command that was typed; "" when it would not be one line, as typed."""
+    line = f"  {style.command}"
+    fits = style.command and columns(line) <= style.width and clean(line) == line
+    return line if fits else ""
 
 
 def _step(reports: Sequence[Report], style: Style) -> tuple[str, dict[str, str]]:

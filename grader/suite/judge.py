@@ -30,7 +30,7 @@ from grader.assignment import load as load_assignment
 from grader.errors import AssignmentError, GraderError
 from grader.model import Json, Outcome, Planned, Text
 from grader.sandbox.link import Output
-from grader.sandbox.session import Session
+from grader.sandbox.session import Session, Spent
 from grader.suite import plugin, probes
 from grader.suite.benches import Benches
 from grader.suite.lives import Lives
@@ -301,6 +301,8 @@ class Driver:
             # Still the shown tests first: a sort keeps the order of what it finds equal.
             pairs.reverse()
             pairs.sort(key=lambda pair: pair[1].visibility == "hidden")
+        if pairs:
+            self._load()
         for position, (item, plan) in enumerate(pairs):
             following = pairs[position + 1][0] if position + 1 < len(pairs) else None
             outcome = self._run_item(item, plan, following)
@@ -314,6 +316,15 @@ class Driver:
                 # state can take them down; a test of ours would notice if it changed.
                 item.session._setupstate.teardown_exact(None)
                 return
+
+    def _load(self) -> None:
+        """Run the submission's own statements before the first test, and say so meanwhile."""
+        self.tell({"now": "loading"})
+        if self.desk.session is not None:
+            # One whose lives or time are used up says so to each test, which is then not run.
+            with contextlib.suppress(Spent):
+                self.desk.session.load()
+        self.tell({"now": "testing"})
 
     def _run_item(self, item: pytest.Item, plan: Planned, following: pytest.Item | None) -> Outcome:
         run = self.run

@@ -1,8 +1,12 @@
 """What passes between the front desk and the judge: one JSON object a line, either way.
 
     front desk -> judge   an `Order`
-    judge -> front desk   {"now": "planned", …} · {"now": "outcome", …} … · {"now": "done", …}
+    judge -> front desk   {"now": "planned", …} · {"now": "loading"} · {"now": "testing"}
+                          · {"now": "outcome", …} … · {"now": "done", …}
                           or {"now": "broken", "kind": …, "detail": …}, see `Broken`
+
+`loading` and `testing` say what is being waited for: a submission's own statements may take as
+long as its tests. No report depends on them.
 
 Both ends are ours and trusted; what student code said is inside texts, escaped and capped before
 it is written. Imports neither torch nor pytest, because the front desk reads this, too.
@@ -27,6 +31,9 @@ from grader.model import (
     Unit,
     Usage,
 )
+
+# What the judge does for a submission: its own statements run, or the tests do.
+Stage = Literal["loading", "testing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
