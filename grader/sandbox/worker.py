@@ -140,7 +140,9 @@ class _Submission:
         attribute = request.get("method")
         if isinstance(attribute, str):
             function = getattr(function, attribute)
-        assert callable(function) and isinstance(kwargs, dict)
+        if not callable(function):
+            raise TypeError(f"{type(function).__name__!r} object is not callable")
+        assert isinstance(kwargs, dict)
         given = [self._resolve(each) for each in args]
         named = {str(key): self._resolve(each) for key, each in kwargs.items()}
         value = function(*given, **named)
