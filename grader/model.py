@@ -107,6 +107,8 @@ class Definition:
 
     Args:
         blank: the place of the placeholder when the function is still unfinished, else None.
+        rebound: where a function's name is given to something that was made of it or hides it,
+            `f = no_grad()(f)` or `f = f(x)`: only running it tells whether that is a function.
     """
 
     name: str
@@ -114,6 +116,7 @@ class Definition:
     place: Place
     blank: Place | None = None
     earlier: tuple[Place, ...] = ()
+    rebound: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

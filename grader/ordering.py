@@ -23,6 +23,11 @@ def order(reading: Reading, assignment: Assignment, *, seed: int, time_factor: f
         limits=assignment.limits.stretched(time_factor),
         seed=seed,
         places={name: reading.definitions[name].place for name in names if name not in idle},
+        rebound={
+            name: known.rebound
+            for name in names
+            if (known := reading.definitions.get(name)) is not None and known.rebound is not None
+        },
         skipped=tuple(
             each.id for each in assignment.criteria if not idle.isdisjoint(each.entry_points)
         ),

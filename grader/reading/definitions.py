@@ -47,14 +47,16 @@ def _bind(
         return
     if before is not None and binding.wraps:
         # `f = no_grad()(f)` dresses the function up and hides nothing.
-        known[binding.name] = before
+        known[binding.name] = replace(before, rebound=place(binding.line))
         return
+    hides = before is not None and binding.kind not in ("function", "class")
     known[binding.name] = Definition(
         name=binding.name,
         kind=binding.kind,
         place=place(binding.line),
         blank=_blank_place(binding.blank, lines, place),
         earlier=() if before is None else (*before.earlier, before.place)[-_MOST_EARLIER:],
+        rebound=place(binding.line) if hides else None,
     )
 
 

@@ -37,6 +37,7 @@ from grader.suite.lives import Lives
 from grader.suite.messages import Order
 from grader.suite.orders import Queue, Tell, teller, write
 from grader.suite.outcomes import Reasons, worst
+from grader.suite.raising import Known
 from grader.suite.running import Run, verdicts
 
 # Signs that a call may depend on earlier ones: names that outlive a call, caches, objects. Only
@@ -260,7 +261,11 @@ class Driver:
         session = Session(bench=bench, source=order.source, limits=order.limits, output=output)
         self.desk.session, self.desk.seed = session, order.seed
         lives = Lives(self.assignment.criteria, planned, session)
-        self.run = run = Run(Reasons(self._own_text, order.places, session), session, lives)
+        known = Known(
+            source=order.source, entry_points=self.desk.entry_points, rebound=order.rebound
+        )
+        reasons = Reasons(self._own_text, order.places, session, known)
+        self.run = run = Run(reasons, session, lives)
         try:
             if not order.only_probes:
                 self._run_items(order, items, planned)

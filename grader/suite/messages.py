@@ -43,6 +43,7 @@ class Order:
     Args:
         folder: of the assignment.
         places: where each entry point is defined, for messages.
+        rebound: where the file gives an entry point's name to something else than a function.
         skipped: criteria whose tests need not run (their function is blank or missing).
         diagnose: whether a loss is looked into.
         only_probes: run no test, return the numbers of the probes, with these changes.
@@ -55,6 +56,7 @@ class Order:
     limits: Limits
     seed: int
     places: Mapping[str, Place] = field(default_factory=dict)
+    rebound: Mapping[str, Place] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     diagnose: bool = True
     only_probes: bool = False
@@ -129,6 +131,7 @@ def order_from(data: bytes) -> Order:
         limits=Limits(**raw["limits"]),
         seed=raw["seed"],
         places={name: Place(**place) for name, place in raw["places"].items()},
+        rebound={name: Place(**place) for name, place in raw["rebound"].items()},
         skipped=tuple(raw["skipped"]),
         diagnose=raw["diagnose"],
         only_probes=raw["only_probes"],

@@ -11,10 +11,10 @@ from grader.claims import clean
 from grader.errors import AssignmentError
 from grader.model import Cause, Died, Json, Outcome, Place, Planned, Raised, Text, Verdict
 from grader.sandbox.session import Session, Spent
-from grader.sandbox.wire import NO_INPUT as INPUT
-from grader.suite import tried
+from grader.suite import causes, raising, tried
 from grader.suite.compare import Mismatch
 from grader.suite.messages import place_args
+from grader.suite.raising import Known
 from grader.suite.student import Student, Unanswered
 from grader.texts import catalog
 
@@ -29,6 +29,7 @@ class Reasons:
         own_text: renders a sentence of the assignment's own.
         places: where each entry point is defined in this submission.
         session: knows what happened while the source was loaded.
+        known: what can be said of an exception besides its words.
     """
 
     def __init__(
@@ -36,10 +37,12 @@ class Reasons:
         own_text: Callable[[str, Mapping[str, Json]], Text],
         places: Mapping[str, Place],
         session: Session,
+        known: Known,
     ) -> None:
         self.own_text = own_text
         self.places = places
         self.session = session
+        self.known = known
 
     def outcome(
         self,
@@ -96,29 +99,20 @@ class Reasons:
         )
 
     def _raised_text(self, seen: Raised, args: Mapping[str, Json], function: str) -> Text:
-        told: dict[str, Json] = {
-            "function": function,
-            "type": clean(seen.type, 100),
-            "message": clean(seen.message, 600),
-            **args,
-        }
+        told: dict[str, Json] = {"function": function, **args}
         if _undefined(seen, function):
-            return self._undefined_text(told)
-        if seen.type == "EOFError" and seen.message == INPUT:
-            return _text("raised.input", told)
-        if seen.trace:
-            # The innermost of the student's own lines is where to look.
-            frame = seen.trace[-1]
-            told |= {"line": frame.line, "cell": frame.cell}
-        return _text("raised.memory" if _out_of_memory(seen) else "raised.call", told)
+            return self._undefined_text(told | causes.words(seen.type, seen.message))
+        return raising.text(seen, told, self.known)
 
     def _undefined_text(self, told: dict[str, Json]) -> Text:
         """Its definition stands in the file, so something kept it from being run."""
         ended = [each for each in self.session.troubles if not each.is_assert]
         if not ended:
             return _text("raised.call", told)
-        unit = ended[0].unit
-        return _text("raised.undefined", told | {"line": unit.line, "cell": unit.cell})
+        unit, seen = ended[0].unit, ended[0].observation
+        trace = seen.trace if isinstance(seen, Raised) else ()
+        line = next((each.line for each in trace if each.cell == unit.cell), unit.line)
+        return _text("raised.undefined", told | {"line": line, "cell": unit.cell})
 
     def _call(self, item: pytest.Item, error: BaseException, function: str) -> dict[str, Json]:
         """What was tried and where the function stands; for shown tests only."""
@@ -171,7 +165,7 @@ def _undefined(seen: Raised, function: str) -> bool:
 
 def _out_of_memory(seen: Raised) -> bool:
     # Torch has no type of its own for it. The claim only names the reason of a lost test.
-    return seen.type == "MemoryError" or "can't allocate memory" in seen.message
+    return causes.kind_of(seen.type, seen.message) == "memory"
 
 
 def _tried(item: pytest.Item, error: BaseException) -> list[str]:

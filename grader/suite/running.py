@@ -1,16 +1,16 @@
 """One submission on the desk: what is known of it so far, and the verdicts at the end."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import pytest
 import torch
 
-from grader.claims import clean
 from grader.errors import AssignmentError, GraderError
 from grader.model import Diagnosis, Died, Json, Outcome, Place, Planned, Problem, Raised
 from grader.sandbox.link import Bench
 from grader.sandbox.session import Session, Trouble
-from grader.sandbox.wire import NO_INPUT
+from grader.suite import causes
 from grader.suite.lives import Lives
 from grader.suite.messages import Verdicts
 from grader.suite.outcomes import Reasons
@@ -59,7 +59,10 @@ def verdicts(run: Run, bench: Bench) -> dict[str, object]:
     printed = session.output.printed()
     known = asdict(
         Verdicts(
-            problems=tuple(_problem(each) for each in session.troubles),
+            problems=tuple(
+                _problem(each, [unit.text for unit in session.source.units])
+                for each in session.troubles
+            ),
             output=printed.head,
             output_tail=printed.tail,
             before_hidden=run.before_hidden or 0,
@@ -77,35 +80,28 @@ def verdicts(run: Run, bench: Bench) -> dict[str, object]:
     return known
 
 
-def _problem(trouble: Trouble) -> Problem:
+def _problem(trouble: Trouble, texts: Sequence[str]) -> Problem:
     """What happened while the source was loaded, at its place in the student's own file."""
     unit, seen = trouble.unit, trouble.observation
     line = unit.line
+    kind, code = "", ""
+    args: dict[str, Json] = {}
     match seen:
         case Raised():
             frame = next((each for each in seen.trace if each.cell == unit.cell), None)
             line = frame.line if frame else line
-            kind = _kind_of(seen, is_assert=trouble.is_assert)
-            args: dict[str, Json] = {
-                "type": clean(seen.type, 100),
-                "message": clean(seen.message, 600),
-            }
+            args = causes.words(seen.type, seen.message)
         case Died():
-            kind = seen.cause
-            args = {}
-    code = "input" if isinstance(seen, Raised) and seen.message == NO_INPUT else kind
-    quote = unit.text.split("\n")[line - unit.line : line - unit.line + 1]
+            kind = code = seen.cause
+    lines = unit.text.split("\n")[line - unit.line : line - unit.line + 1]
+    quote = (lines or [""])[0].strip()
+    if isinstance(seen, Raised):
+        kind, code = causes.of_statement(seen, quote, texts, is_assert=trouble.is_assert)
+        if code == "platform":
+            args["platform"] = causes.platform(seen.type, seen.message, quote)
     where = "cell" if unit.cell is not None else "file"
     return Problem(
         kind=kind,
         message=catalog.text(f"problem.{where}.{code}", **args),
-        place=Place(line=line, cell=unit.cell, quote=(quote or [""])[0].strip()[:120]),
+        place=Place(line=line, cell=unit.cell, quote=quote[:120]),
     )
-
-
-def _kind_of(seen: Raised, *, is_assert: bool) -> str:
-    if is_assert:
-        return "assertion"
-    if seen.type in ("ImportError", "ModuleNotFoundError"):
-        return "import_error"
-    return "memory" if seen.type == "MemoryError" else "raised"
