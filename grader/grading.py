@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from grader import judged, ordering, submission
+from grader import judged, ordering, packages, submission
 from grader.assignment import Assignment
 from grader.errors import GraderError
 from grader.judged import Judged, Views
@@ -155,7 +155,13 @@ class Judge:
         settings: Settings,
     ) -> Judged:
         started, began = datetime.now(UTC), time.monotonic()
-        problems = (*reading.problems, *ordering.missing(reading, assignment))
+        # Before the judge is waited for: at first it is still loading torch.
+        found = packages.versions(assignment.packages or ())
+        problems = (
+            *reading.problems,
+            *ordering.missing(reading, assignment),
+            *ordering.unlisted(reading, assignment),
+        )
         verdicts = None if order is None else self._verdicts(order, assignment)
         if isinstance(verdicts, Broken):
             self.broken.append(verdicts)
@@ -163,7 +169,13 @@ class Judge:
             reading=reading,
             assignment=assignment,
             verdicts=verdicts,
-            run=judged.run(started, time.monotonic() - began, settings.seed, verdicts),
+            run=judged.run(
+                started,
+                time.monotonic() - began,
+                settings.seed,
+                verdicts,
+                found=found,
+            ),
             problems=problems,
         )
 

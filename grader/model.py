@@ -125,7 +125,8 @@ class Reading:
 
     `source` is None when nothing can be executed; `unreadable` tells a file that gives no
     source at all (status `unreadable`) from a script with a syntax error (`graded`, 0 points).
-    `unread` are the names whose definition stands in code that Python could not parse.
+    `unread` are the names whose definition stands in code that Python could not parse; `imports`
+    the modules outside the standard library that the code asks for.
     """
 
     submission: Submission
@@ -135,6 +136,7 @@ class Reading:
     unreadable: bool = False
     marker: str | None = None
     unread: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
 
 
 # --- what came back from the worker ----------------------------------------------------

@@ -692,6 +692,19 @@ def test_a_single_line_of_the_platform_is_spoken_of_in_the_singular() -> None:
     )
 
 
+def test_a_package_that_may_be_missing_elsewhere_is_not_called_free() -> None:
+    note = a_problem(a_text("seaborn is not in the list."), kind="package")
+    row = a_criterion(("Values", "数值"), 3)
+    report = a_report("hw4", ("Turn", "转"), row, problems=[note, a_platform_line(1)])
+
+    seen = drawn([report], NOTEBOOK)
+
+    told = (
+        "\nAlso noticed\n\n  One line only concerns Colab and does nothing here: cell 1, line 1.\n"
+    )
+    assert told + "  seaborn is not in the list.\n" in seen
+
+
 def test_beside_a_loss_that_it_does_not_explain_a_problem_is_not_called_harmless() -> None:
     raised = a_problem(a_text("NameError: x"), kind="raised", cell=9, line=2)
     mending = a_problem(a_text("SyntaxError: x"), kind="syntax_error", cell=3, line=1)

@@ -25,7 +25,9 @@ def after(reports: Sequence[Report], shown: "Shown", style: "Style") -> list[Lin
     if not found:
         return []
     lost = any(grouping.lost(report) for report in reports)
-    heading = style.say("asides" if lost else "asides_free")
+    # What is there on this machine may be missing on the one that counts.
+    risky = any(each["kind"] == "package" for each in found)
+    heading = style.say("asides" if lost or risky else "asides_free")
     loud = [each for each in found if each["kind"] not in grouping.QUIET]
     return [
         *_section(loud, heading, shown, style),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from grader.model import Definition, Problem, Reading, Source, Submission, Unit
 from grader.reading.definitions import Placed, definitions
+from grader.reading.imports import imports
 from grader.reading.magics import to_python
 from grader.reading.notebook import Cell, cells
 from grader.reading.parsing import Unparsable, line_at, parse, too_much_code
@@ -45,6 +46,7 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
         problems=_problems(found, by_fate, defined, names),
         marker=marker(code[0].text),
         unread=_unread((cell for cell, _ in by_fate.broken), defined),
+        imports=imports(tree for tree, _, _ in by_fate.trees),
     )
 
 

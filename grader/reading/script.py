@@ -5,6 +5,7 @@ from collections.abc import Collection
 from grader.model import Problem, Reading, Source, Submission
 from grader.reading import decoding
 from grader.reading.definitions import definitions
+from grader.reading.imports import imports
 from grader.reading.magics import surely_magic
 from grader.reading.parsing import Unparsable, line_at, parse, script_place, too_much_code
 from grader.reading.shared import defined_twice, look_defined, marker, much_code, unreadable
@@ -47,6 +48,7 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
         definitions=found,
         problems=tuple(defined_twice(found, names)),
         marker=marker(first_lines),
+        imports=imports([tree]),
     )
 
 
