@@ -255,6 +255,16 @@ def test_a_function_that_was_replaced_by_its_result_is_told_with_the_line_that_d
     assert (text.args["line"], text.args["quote"]) == (7, "turn = turn(x)")
 
 
+def test_another_use_of_the_name_is_not_called_the_function_s_result() -> None:
+    rebound = {"turn": Place(line=7, cell=3, quote="for turn in range(3):")}
+
+    text = told("TypeError", "'int' object is not callable", kind="notebook", rebound=rebound)
+
+    assert text.code == "raised.replaced_cell"
+    assert "line 7 of cell 3 gives its name to something else" in text.en
+    assert "result" not in text.en
+
+
 def test_a_name_that_never_was_a_function_is_not_said_to_be_replaced() -> None:
     text = told("TypeError", "'NoneType' object is not callable")
 
@@ -321,7 +331,7 @@ CODES = {
     "cuda": "raised.cuda",
     "cuda by name": "raised.cuda",
     "overwritten": "raised.overwritten_line",
-    "a loop's": "raised.overwritten_line",
+    "a loop's": "raised.replaced_line",
     "one": "raised.parameters_many",
     "names": "raised.absent_module",
     "file": "raised.missing_file",

@@ -109,7 +109,7 @@ def root(message: Row | None) -> Row | None:
     code, args = message["code"], message["args"]
     if args.get("root"):
         return dict(args["root"])
-    if code == "raised.undefined" or code.startswith("raised.overwritten"):
+    if code == "raised.undefined" or code.startswith(("raised.overwritten", "raised.replaced")):
         return {name: args.get(name) for name in ("line", "cell", "quote")}
     return None
 

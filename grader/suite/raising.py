@@ -1,5 +1,6 @@
 """The sentence about a call that raised: what it means for the student, and the next step."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -80,16 +81,25 @@ def _impossible(message: str, told: Mapping[str, Json], known: Known) -> Text | 
     parameters = _parameters(known.entry_points[function])
     if causes.no_function(message):
         place = known.rebound.get(function)
-        if place is None:
+        if place is None or place.line is None:
             return catalog.text("raised.no_function", **{**told, "parameters": parameters})
-        at = {"line": place.line, "cell": place.cell, "quote": place.quote}
-        where = "line" if place.cell is None else "cell"
-        return catalog.text(f"raised.overwritten_{where}", **{**told, **at})
+        return _replaced(function, place, told, known.source)
     wrong = causes.wrong_call(function, message)
     if wrong is None:
         return None
     code, args = wrong
     return catalog.text(f"raised.parameters_{code}", **{**told, **args, "parameters": parameters})
+
+
+def _replaced(function: str, place: Place, told: Mapping[str, Json], source: Source) -> Text:
+    """A statement took the function's name: for the function's own result, or for another thing."""
+    line = place.line or 1
+    quote = _quote(source, line, place.cell) or place.quote
+    own = re.search(rf"\b{re.escape(function)}\s*\(", quote or "") is not None
+    code = "overwritten" if own else "replaced"
+    where = "line" if place.cell is None else "cell"
+    at: dict[str, Json] = {"line": line, "cell": place.cell, "quote": quote}
+    return catalog.text(f"raised.{code}_{where}", **{**told, **at})
 
 
 def _parameters(entry: EntryPoint) -> str:
