@@ -14,6 +14,7 @@ from typing import Literal, cast
 from grader.criteria import read_criteria, title
 from grader.errors import AssignmentError, UsageProblem
 from grader.model import Criterion, EntryPoint, Limits, Parameter, Probe, Result, Text
+from grader.packages import canonical
 from grader.probing import read_probes
 from grader.strict import Value, did_you_mean, read_toml, shown
 from grader.texts import catalog
@@ -23,6 +24,8 @@ Edition = Literal["student", "staff"]
 # Report files are named after assignments, so names that Windows keeps for devices are out.
 ID = r"(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$)[a-z][a-z0-9_-]{0,63}"
 _ID_WORDS = "lower-case letters, digits, - and _, a letter first, at most 64"
+# Of a distribution or of a module; versions belong to the installation, not to the course.
+PACKAGE = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?"
 _MOST_SECONDS = 86_400.0
 _MOST_UNITS = 1_048_576
 _DECIDING = (
@@ -46,6 +49,7 @@ class Assignment:
             the same expression.
         edition: `staff` when the hidden suite is there.
         hints: whether students see the hints of diagnoses.
+        packages: what the course uses besides torch; None when it does not say.
     """
 
     id: str
@@ -59,6 +63,7 @@ class Assignment:
     edition: Edition
     hints: bool = True
     probes: tuple[Probe, ...] = ()
+    packages: tuple[str, ...] | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -223,7 +228,7 @@ def _head(paper: Value, folder: Path) -> Assignment:
     """What assignment.toml says; the criteria are still to come."""
     part = paper.keys(
         required=("id", "version", "title", "entry_points"),
-        optional=("variables", "limits", "hints", "probes"),
+        optional=("variables", "limits", "hints", "packages", "probes"),
     )
     id = part["id"].matching(ID, _ID_WORDS) if "id" in part else ""
     entry_points = _entry_points(part["entry_points"]) if "entry_points" in part else ()
@@ -240,7 +245,18 @@ def _head(paper: Value, folder: Path) -> Assignment:
         edition="staff" if (folder / "suite" / "test_hidden.py").is_file() else "student",
         hints=part["hints"].boolean() if "hints" in part else True,
         probes=read_probes(part["probes"], entry_points) if "probes" in part else (),
+        packages=_packages(part["packages"]) if "packages" in part else None,
     )
+
+
+def _packages(listed: Value) -> tuple[str, ...]:
+    names: list[str] = []
+    for item in listed.items():
+        name = item.matching(PACKAGE, "a package's name, as it is installed or imported")
+        if canonical(name) in map(canonical, names):
+            item.say(f"{shown(name)} is listed twice")
+        names.append(name)
+    return tuple(names)
 
 
 def _entry_points(listed: Value) -> tuple[EntryPoint, ...]:

@@ -18,21 +18,21 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from grader import judged, ordering, submission
+from grader import judged, ordering, packages, submission
 from grader.assignment import Assignment
 from grader.errors import GraderError
 from grader.judged import Judged, Views
 from grader.model import Audience, Change, Json, Outcome, Planned, Reading
 from grader.sandbox import launch, scratch
 from grader.suite import messages
-from grader.suite.messages import Broken, Order, Verdicts
+from grader.suite.messages import Broken, Order, Stage, Verdicts
 
 SandboxChoice = Literal["auto", "full", "portable"]
 # A judge that is silent for longer than its limits explain is given up: a bound for suites that
@@ -67,11 +67,20 @@ class Settings:
     preload: tuple[str, ...] = ()
 
 
+def _nobody(_stage: Stage) -> None:
+    """Hears what the judge is doing where nobody waits for it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Judge:
-    """Grades readings one after the other. A context manager: processes end with it."""
+    """Grades readings one after the other. A context manager: processes end with it.
+
+    Args:
+        hear: is called with what the judge has begun to do for the submission of the moment.
+    """
 
     settings: Settings
+    hear: Callable[[Stage], None] = _nobody
     broken: list[Broken] = field(default_factory=list)
     _folder: Path | None = None
     _process: "subprocess.Popen[bytes] | None" = None
@@ -149,7 +158,13 @@ class Judge:
         settings: Settings,
     ) -> Judged:
         started, began = datetime.now(UTC), time.monotonic()
-        problems = (*reading.problems, *ordering.missing(reading, assignment))
+        # Before the judge is waited for: at first it is still loading torch.
+        found = packages.versions(assignment.packages or ())
+        problems = (
+            *reading.problems,
+            *ordering.missing(reading, assignment),
+            *ordering.unlisted(reading, assignment),
+        )
         verdicts = None if order is None else self._verdicts(order, assignment)
         if isinstance(verdicts, Broken):
             self.broken.append(verdicts)
@@ -157,7 +172,13 @@ class Judge:
             reading=reading,
             assignment=assignment,
             verdicts=verdicts,
-            run=judged.run(started, time.monotonic() - began, settings.seed, verdicts),
+            run=judged.run(
+                started,
+                time.monotonic() - began,
+                settings.seed,
+                verdicts,
+                found=found,
+            ),
             problems=problems,
         )
 
@@ -271,6 +292,8 @@ class Judge:
             match message["now"]:
                 case "planned":
                     planned = messages.planned_from(message)
+                case "loading" | "testing" as stage:
+                    self.hear(stage)
                 case "outcome":
                     outcomes.append(messages.outcome_from(message))
                 case "done":

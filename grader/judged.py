@@ -101,8 +101,19 @@ def _is_official(staff: Mapping[str, Any], assignment: Assignment, demanded: str
     )
 
 
-def run(started: datetime, duration_s: float, seed: int, verdicts: object) -> report.Run:
-    """The record of one judging, whatever came of it."""
+def run(
+    started: datetime,
+    duration_s: float,
+    seed: int,
+    verdicts: object,
+    *,
+    found: Mapping[str, str | None] | None = None,
+) -> report.Run:
+    """The record of one judging, whatever came of it.
+
+    Args:
+        found: the packages that a submission finds.
+    """
     known = verdicts if isinstance(verdicts, Verdicts) else Verdicts()
     # Without a test that could be run no worker was started: nothing was locked into anything.
     ran = bool(known.outcomes)
@@ -113,6 +124,7 @@ def run(started: datetime, duration_s: float, seed: int, verdicts: object) -> re
         grader_version=metadata.version("torchgrade"),
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
+        packages=found or {},
         torch=known.torch or None,
         cpu_capability=known.cpu_capability or None,
         level=known.level if ran else None,

@@ -135,6 +135,8 @@ class Definition:
     Args:
         blank: the place of the placeholder when the function is still unfinished, else None.
         quoted: code that stands in quotes there, where it is not computed.
+        rebound: where a function's name is given to something that was made of it or hides it,
+            `f = no_grad()(f)` or `f = f(x)`: only running it tells whether that is a function.
     """
 
     name: str
@@ -143,6 +145,7 @@ class Definition:
     blank: Place | None = None
     earlier: tuple[Place, ...] = ()
     quoted: str | None = None
+    rebound: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +154,9 @@ class Reading:
 
     `source` is None when nothing can be executed; `unreadable` tells a file that gives no
     source at all (status `unreadable`) from a script with a syntax error (`graded`, 0 points).
-    `unread` are the names whose definition stands in code that Python could not parse;
-    `open_ended` tells that only a run shows which names the file binds (`from x import *`).
+    `unread` are the names whose definition stands in code that Python could not parse; `open_ended`
+    tells that only a run shows which names the file binds (`from x import *`); `imports` are the
+    modules outside the standard library that the code asks for.
     """
 
     submission: Submission
@@ -163,6 +167,7 @@ class Reading:
     marker: str | None = None
     unread: tuple[str, ...] = ()
     open_ended: bool = False
+    imports: tuple[str, ...] = ()
 
 
 # --- what came back from the worker ----------------------------------------------------

@@ -1,10 +1,12 @@
 """From a reading to the order for the judge, and what a student should know of what is missing."""
 
+from grader import packages
 from grader.assignment import Assignment
 from grader.errors import GraderError
 from grader.model import Problem, Reading
 from grader.reading import attribution
 from grader.suite.messages import Order
+from grader.texts import catalog
 
 
 def order(reading: Reading, assignment: Assignment, *, seed: int, time_factor: float) -> Order:
@@ -27,11 +29,29 @@ def order(reading: Reading, assignment: Assignment, *, seed: int, time_factor: f
             for name in names
             if name in reading.definitions and name not in idle
         },
+        rebound={
+            name: known.rebound
+            for name in names
+            if (known := reading.definitions.get(name)) is not None and known.rebound is not None
+        },
         skipped=tuple(
             each.id for each in assignment.criteria if not idle.isdisjoint(each.entry_points)
         ),
         diagnose=assignment.hints,
     )
+
+
+def unlisted(reading: Reading, assignment: Assignment) -> tuple[Problem, ...]:
+    """One note on all packages that are installed here and that the course does not name."""
+    if assignment.packages is None:
+        return ()
+    found = packages.unlisted(reading.imports, assignment.packages)
+    if not found:
+        return ()
+    named = ["torch", *(each for each in assignment.packages if each != "torch")]
+    code = "reading.unlisted_one" if len(found) == 1 else "reading.unlisted_many"
+    message = catalog.text(code, modules=list(found), packages=list(named))
+    return (Problem(kind="package", message=message),)
 
 
 def blank(reading: Reading, assignment: Assignment) -> tuple[str, ...]:

@@ -65,6 +65,7 @@ class Run:
 
     Args:
         started_at: ISO 8601 in UTC, e.g. `2025-03-01T09:30:00Z`.
+        packages: versions of what a submission finds installed, None for what is missing.
         torch, cpu_capability: None when PyTorch was not needed.
         level, layers: of the sandbox; None and () when nothing was run.
         output_tail: the end of what the submission printed (a claim, cleaned here).
@@ -76,6 +77,7 @@ class Run:
     grader_version: str
     python: str
     platform: str
+    packages: Mapping[str, str | None] = field(default_factory=dict)
     torch: str | None = None
     cpu_capability: str | None = None
     level: str | None = None
@@ -298,6 +300,7 @@ def _run(run: Run, audience: Audience) -> dict[str, Json]:
         "torch": run.torch,
         "platform": run.platform,
         "cpu_capability": run.cpu_capability,
+        "packages": {**run.packages},
         "sandbox": {"level": run.level, "layers": [*run.layers]},
         "usage": usage if staff else None,
         "output": tail if staff else None,

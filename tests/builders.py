@@ -35,6 +35,7 @@ version = "1.0"
 title = { en = "Rotary position embedding", zh = "旋转位置编码" }
 variables = { rotated = "apply_rope" }
 hints = true
+packages = ["numpy", "scikit-learn"]
 
 [[entry_points]]
 name = "apply_rope"
@@ -204,6 +205,7 @@ def a_run(*, seed: int = 7, started_at: str = "2025-03-01T09:30:00Z", **parts: A
         "torch": "2.13.0",
         "platform": "Linux-x86_64",
         "cpu_capability": "AVX2",
+        "packages": {"einops": None, "numpy": "2.4.6"},
         "level": "full",
         "layers": ("rlimits", "seccomp"),
         "usage": Usage(cpu_s=0.5, peak_memory_mib=40),

@@ -60,6 +60,21 @@ def test_limits_and_variables_may_be_left_out(tmp_path: Path) -> None:
     assert (hw4.limits, hw4.variables, hw4.hints) == (Limits(), {}, True)
 
 
+def test_a_course_that_names_no_packages_is_told_from_one_that_uses_none(tmp_path: Path) -> None:
+    line = 'packages = ["numpy", "scikit-learn"]\n'
+
+    named = an_assignment(tmp_path / "named")
+    silent = an_assignment(tmp_path / "silent", assignment_toml=ASSIGNMENT_TOML.replace(line, ""))
+    none = ASSIGNMENT_TOML.replace('"numpy", "scikit-learn"', "")
+    torch_alone = an_assignment(tmp_path / "none", assignment_toml=none)
+
+    assert [each.packages for each in (named, silent, torch_alone)] == [
+        ("numpy", "scikit-learn"),
+        None,
+        (),
+    ]
+
+
 def test_the_hidden_suite_makes_it_the_staff_edition(tmp_path: Path) -> None:
     hw4 = an_assignment(tmp_path, **{"suite/test_hidden.py": ""})
 
@@ -76,6 +91,13 @@ WRONG_ASSIGNMENTS = [
     ('version = "1.0"', "version = 1.0", "version: expected one line of text, got 1.0"),
     ('version = "1.0"', 'verison = "1.0"', 'unknown key "verison"; did you mean "version"?'),
     ("hints = true", "hints = 1", "hints: expected true or false, got 1"),
+    ('"scikit-learn"', '"scikit-learn>=1.5"', "packages[1]: expected a package's name, as it is"
+     ' installed or imported, got "scikit-learn>=1.5"'),
+    ('"scikit-learn"', "1", "packages[1]: expected a package's name, as it is installed or"
+     " imported, got 1"),
+    ('"numpy"', '"sklearn"', 'packages[1]: "scikit-learn" is listed twice'),
+    ('["numpy", "scikit-learn"]', '"numpy"', 'packages: expected a list, got "numpy"'),
+    ('["numpy", "scikit-learn"]', "[]", None),
     ('en = "Rotary position embedding", ', "", 'title: the key "en" is missing'),
     ("zh = ", "fr = ", 'title: unknown key "fr"; known are en, zh'),
     ('en = "Rotary position embedding"', 'en = " "', 'title.en: expected one line of text,'

@@ -32,6 +32,8 @@ PAGES = ("README.md", "README.zh.md")
 STUDENT_FILES = ("*.toml", "*.md", "template*.py", "diagnosis.json", "suite/*public*")
 STAFF_TOML = "misconceptions.toml"
 REWRITING = bool(os.environ.get("REWRITE_SCREENS"))
+# As it is installed, so that `Next:` names the command that a reader types.
+SCRIPT = Path(sys.executable).with_name("grade.exe" if os.name == "nt" else "grade")
 BLOCK = re.compile(r"(?:<!-- fill in (\S+) -->\n)?```(console|python)\n(.*?)```", re.DOTALL)
 
 
@@ -165,7 +167,8 @@ def reader(folder: Path) -> dict[str, str]:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(file, target)
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    return kept | {"PYTHONUTF8": "1"}
+    path = os.pathsep.join([str(SCRIPT.parent), kept["PATH"]])
+    return kept | {"PATH": path, "PYTHONUTF8": "1"}
 
 
 def replayed(block: re.Match[str], folder: Path, environment: dict[str, str]) -> str:
@@ -199,7 +202,7 @@ def run(step: Step, folder: Path, environment: dict[str, str]) -> Step:
     if "start" in words or ("check" in words and "submissions_example/" not in step.command):
         own["GRADE_ASSIGNMENTS"] = str(folder / ".student_edition")
     done = subprocess.run(
-        [sys.executable, "-m", "grader", *words[1:]],
+        [str(SCRIPT), *words[1:]],
         cwd=folder,
         env=own,
         stdin=subprocess.DEVNULL,

@@ -80,8 +80,8 @@ def test_a_report_has_the_keys_of_the_contract_in_their_order(hw4: Assignment) -
     assert keys(made["problems"][0]) == "kind message line cell cell_id quote"
     assert keys(made["output"]) == "text truncated"
     assert keys(made["run"]) == (
-        "started_at duration_s seed grader_version python torch platform cpu_capability sandbox"
-        " usage output"
+        "started_at duration_s seed grader_version python torch platform cpu_capability packages"
+        " sandbox usage output"
     )
     assert made["run"]["sandbox"] == {"level": "full", "layers": ["rlimits", "seccomp"]}
     assert made["run"]["usage"] == {"cpu_s": 0.5, "peak_memory_mib": 40}

@@ -56,8 +56,8 @@ def a_report(id_: str, title: tuple[str, str], *criteria: dict[str, Any], **part
     }
 
 
-def drawn(reports: list[Any], shown: screen.Shown, language: Language = "en") -> str:
-    style = screen.Style(language=language, now=NOW)
+def drawn(reports: list[Any], shown: screen.Shown, language: Language = "en", **styled: Any) -> str:
+    style = screen.Style(language=language, now=NOW, **styled)
     return "\n".join(line.text for line in screen.draw(reports, shown, style)) + "\n"
 
 
@@ -482,8 +482,48 @@ def test_of_five_losses_three_are_told_and_two_counted() -> None:
 
     seen = drawn([a_report("hw1", ("Add", "加"), *rows)], NOTEBOOK)
 
-    assert "3. Rule 3\n   Sentence 3.\n\n... and 2 more\n\nThis is a check" in seen
+    assert (
+        "3. Rule 3\n   Sentence 3.\n\n... and 2 more (add --all to see them)\n\nThis is a check"
+        in seen
+    )
     assert "Sentence 4" not in seen
+
+
+def test_with_all_every_loss_and_every_problem_is_told() -> None:
+    rows = [
+        a_criterion((f"Rule {n}", f"规则 {n}"), 1, "failed", a_text(f"Sentence {n}."))
+        for n in range(1, 6)
+    ]
+    problems = [a_problem(a_text(f"Problem {n}."), line=n) for n in range(1, 8)]
+    report = a_report("hw1", ("Add", "加"), *rows, problems=problems)
+
+    seen = drawn([report], NOTEBOOK, everything=True)
+
+    assert all(f"Sentence {n}." in seen for n in range(1, 6))
+    assert all(f"Problem {n}." in seen for n in range(1, 8))
+    assert "more" not in seen
+
+
+def test_the_next_step_repeats_the_command_that_was_typed() -> None:
+    seen = drawn([the_other_pairing()], NOTEBOOK, command='grade check "my hw4.ipynb" --lang en')
+
+    told = "Next: change apply_rope, save the notebook, run this again:\n"
+    assert told + '  grade check "my hw4.ipynb" --lang en\nhw4: 4 of 7 so far\n' in seen
+
+
+@pytest.mark.parametrize("command", ["grade check " + "x" * 70, "grade check 'a\nb'", ""])
+def test_a_command_that_is_not_one_line_as_typed_is_not_shown_in_parts(command: str) -> None:
+    seen = drawn([the_other_pairing()], NOTEBOOK, command=command)
+
+    assert "save the notebook, run the same command again.\nhw4: 4 of 7" in seen
+
+
+def test_who_hands_in_is_not_told_to_run_anything_again() -> None:
+    report = a_report("hw1", ("Add", "加"), a_criterion(("Values", "数值"), 10))
+
+    seen = drawn([report], NOTEBOOK, command="grade check hw4.ipynb")
+
+    assert "grade check" not in seen
 
 
 def test_losses_of_one_cause_are_told_once() -> None:
@@ -496,6 +536,186 @@ def test_losses_of_one_cause_are_told_once() -> None:
     told += "   Lost for the same reason: Rule 2; Rule 3\n"
     assert told in seen
     assert "2. Rule" not in seen
+
+
+def crashes(code: str, *, tried: bool = True, **args: Any) -> list[dict[str, Any]]:
+    """Three criteria that one and the same crash took."""
+    return [
+        a_criterion(
+            (f"Rule {n}", f"规则 {n}"),
+            1,
+            "failed",
+            a_text("No.", "不行。", code, **args, **({"tried": [f"f({n})"]} if tried else {})),
+        )
+        for n in range(1, 4)
+    ]
+
+
+def test_one_crash_at_one_line_is_told_once_whatever_was_tried_when_it_came() -> None:
+    rows = crashes("raised.call", function="f", type="TypeError", message="no", line=3)
+
+    seen = drawn([a_report("hw1", ("Add", "加"), *rows)], NOTEBOOK)
+
+    told = "1. Rule 1\n   where     f, line 3\n   tried     f(1)\n   No.\n"
+    assert told + "   Lost for the same reason: Rule 2; Rule 3\n" in seen
+    assert "2. Rule" not in seen
+
+
+def test_two_crashes_at_two_lines_are_two() -> None:
+    first = crashes("raised.call", function="f", type="TypeError", message="no", line=3)
+    other = crashes("raised.call", function="f", type="TypeError", message="no", line=4)
+
+    seen = drawn([a_report("hw1", ("Add", "加"), first[0], other[1])], NOTEBOOK)
+
+    assert "2. Rule 2\n   where     f, line 4\n" in seen
+
+
+def test_a_criterion_that_needs_a_lost_one_is_told_with_it() -> None:
+    needs = a_text("Counts only after Rule.", code="criterion.needs", needs="Rule")
+    rows = [
+        a_criterion(("Rule 1", "规则 1"), 1, "failed", a_text("Wrong.", "不对。")),
+        a_criterion(("Manners", "规矩"), 1, "not_run", needs) | {"needs": ["rule"]},
+    ]
+
+    english = drawn([a_report("hw1", ("Add", "加"), *rows)], NOTEBOOK)
+    chinese = drawn([a_report("hw1", ("Add", "加"), *rows)], NOTEBOOK, "zh")
+
+    assert "1. Rule 1\n   Wrong.\n   Counts only together with that: Manners\n\n" in english
+    assert "1. 规则 1\n   不对。\n   拿到上面这一项才计分：规矩\n\n" in chinese
+
+
+BROKEN_IMPORT = a_problem(
+    a_text("einops is not installed.", "没有安装 einops。", "problem.file.absent_module"),
+    kind="import_error",
+    line=2,
+    quote="from einops import rearrange",
+)
+
+
+def test_a_line_that_took_the_function_with_it_is_told_once_and_at_that_line() -> None:
+    rows = crashes("raised.undefined", function="f", line=2, cell=None)
+    report = a_report("hw1", ("Add", "加"), *rows, problems=[BROKEN_IMPORT])
+
+    seen = drawn([report], SCRIPT, command="grade check hw3.py")
+
+    expected = """
+What went wrong
+
+1. Rule 1
+   where     line 2 ("from einops import rearrange")
+   einops is not installed.
+   So f does not exist when your file is run.
+   Lost for the same reason: Rule 2; Rule 3
+
+This is a check"""
+    assert expected in seen
+    assert seen.count("einops is not installed") == 1
+    assert "Next: mend line 2, save the file, run this again:\n  grade check hw3.py\n" in seen
+
+
+def test_losses_with_one_root_are_one_and_its_problem_is_not_told_again() -> None:
+    root = {
+        "line": 2,
+        "cell": None,
+        "quote": "from einops import rearrange",
+        "type": "ModuleNotFoundError",
+        "message": "No module named 'einops'",
+        "module": "einops",
+    }
+    rows = [
+        a_criterion(
+            (f"Rule {n}", f"规则 {n}"),
+            1,
+            "failed",
+            a_text("einops is missing.", "", "raised.missing_name", function=f"f{n}", root=root),
+        )
+        for n in range(1, 4)
+    ]
+    report = a_report("hw1", ("Add", "加"), *rows, problems=[BROKEN_IMPORT])
+
+    seen = drawn([report], SCRIPT)
+
+    told = '1. Rule 1\n   where     line 2 ("from einops import rearrange")\n'
+    told += "   einops is missing.\n   Lost for the same reason: Rule 2; Rule 3\n"
+    assert told in seen
+    assert seen.count("einops is") == 1
+
+
+def a_platform_line(cell: int, platform: str = "Colab") -> dict[str, Any]:
+    text = a_text("It only concerns Colab.", "", "problem.cell.platform", platform=platform)
+    return a_problem(text, kind="platform", cell=cell, line=1, quote="from google.colab import x")
+
+
+def test_what_costs_no_points_stands_below_and_platforms_take_one_line() -> None:
+    raised = a_problem(a_text("NameError: x", "NameError: x"), kind="raised", cell=9, line=2)
+    problems = [a_platform_line(1), raised, a_platform_line(4), a_platform_line(7, "Kaggle")]
+    report = a_report("hw4", ("Turn", "转"), a_criterion(("Values", "数值"), 3), problems=problems)
+
+    english, chinese = drawn([report], NOTEBOOK), drawn([report], NOTEBOOK, "zh")
+
+    assert (
+        """\
+  passed   3 of 3   Values
+
+This costs no points
+
+  cell 9, line 2
+      NameError: x
+  3 lines only concern Colab and Kaggle and do nothing here: cell 1, line 1;
+  cell 4, line 1; cell 7, line 1.
+
+This is a check"""
+        in english
+    )
+    assert (
+        """\
+以下各项不扣分
+
+  第 9 个单元格第 2 行
+      NameError: x
+  有 3 行只与 Colab 和 Kaggle 有关，在这里不起作用：第 1 个单元格第 1 行；第 4
+  个单元格第 1 行；第 7 个单元格第 1 行。
+"""
+        in chinese
+    )
+
+
+def test_a_single_line_of_the_platform_is_spoken_of_in_the_singular() -> None:
+    row = a_criterion(("Values", "数值"), 3)
+    report = a_report("hw4", ("Turn", "转"), row, problems=[a_platform_line(1)])
+
+    seen = drawn([report], NOTEBOOK)
+
+    assert (
+        "\nThis costs no points\n\n"
+        "  One line only concerns Colab and does nothing here: cell 1, line 1.\n" in seen
+    )
+
+
+def test_a_package_that_may_be_missing_elsewhere_is_not_called_free() -> None:
+    note = a_problem(a_text("seaborn is not in the list."), kind="package")
+    row = a_criterion(("Values", "数值"), 3)
+    report = a_report("hw4", ("Turn", "转"), row, problems=[note, a_platform_line(1)])
+
+    seen = drawn([report], NOTEBOOK)
+
+    told = (
+        "\nAlso noticed\n\n  One line only concerns Colab and does nothing here: cell 1, line 1.\n"
+    )
+    assert told + "  seaborn is not in the list.\n" in seen
+
+
+def test_beside_a_loss_that_it_does_not_explain_a_problem_is_not_called_harmless() -> None:
+    raised = a_problem(a_text("NameError: x"), kind="raised", cell=9, line=2)
+    mending = a_problem(a_text("SyntaxError: x"), kind="syntax_error", cell=3, line=1)
+    row = a_criterion(("Values", "数值"), 3, "failed", a_text("Wrong."))
+    report = a_report("hw4", ("Turn", "转"), row, problems=[raised, mending])
+
+    seen = drawn([report], NOTEBOOK)
+
+    order = ["Problems in the notebook", "SyntaxError", "Wrong.", "Also noticed", "NameError"]
+    assert sorted(order, key=seen.index) == order
+    assert "costs no points" not in seen
 
 
 def test_staff_see_every_test_and_how_it_was_run() -> None:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.assignment import Assignment
-from grader.cli import arguments, outputs, screen, terminal
-from grader.cli.layout import Line
+from grader.cli import arguments, outputs, screen, terminal, typed, working
 from grader.cli.listing import available, named
 from grader.cli.parameters import OneOf, Option, Place
-from grader.cli.root import Command, Desk, desk, shared_options
+from grader.cli.root import Command, desk, shared_options
 from grader.model import Language, Reading, Submission
 from grader.texts import catalog
 
@@ -44,6 +43,7 @@ def command(language: Language) -> click.Command:
         params=[
             click.Argument(["files"], nargs=-1, required=True, metavar="FILE..."),
             option("--assignment ids", "assignment", multiple=True, metavar="ID"),
+            option("--all", "all", is_flag=True),
             option("--json json_", "json", metavar="PATH|-"),
             option("--out", "out", metavar="DIR", type=Place(file_okay=False)),
             option("--seed", "seed", default="0", metavar="N"),
@@ -74,6 +74,12 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
     # First, because a question about the file must not wait for PyTorch.
     read = [_understood(*each, known, chosen, here.language) for each in submitted]
     terminal.say(here.say("cli.starting"))
+    style = screen.Style(
+        language=here.language,
+        now=datetime.now().astimezone(),
+        command=typed.command(),
+        everything=options["all"],
+    )
 
     from grader import grading
 
@@ -89,9 +95,12 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
         names = iter(outputs.names(pairs))
         codes: list[int] = []
         for each in read:
-            reports = [judge.grade(each.reading, one) for one in each.assignments]
+            with working.Working(str(each.path), here) as stage:
+                judge.hear = stage.hear
+                reports = [judge.grade(each.reading, one) for one in each.assignments]
             if not wanted.only_json:
-                terminal.show([*([""] if codes else []), "", *_screen(each, reports, known, here)])
+                lines = screen.draw(reports, _shown(each, known), style)
+                terminal.show([*([""] if codes else []), "", *lines])
             for report in reports:
                 outputs.write(report, next(names), wanted, here)
             codes += [exit_code(report, needed) for report in reports]
@@ -147,14 +156,6 @@ def _candidate(assignment: Assignment) -> "attribution.Candidate":
         entry_points=tuple(entry.name for entry in assignment.entry_points),
         variables=assignment.variables,
     )
-
-
-def _screen(
-    graded: Understood, reports: Sequence[Report], known: Sequence[Assignment], here: Desk
-) -> list[Line]:
-    now = datetime.now().astimezone()
-    style = screen.Style(language=here.language, now=now)
-    return screen.draw(reports, _shown(graded, known), style)
 
 
 def _shown(graded: Understood, known: Sequence[Assignment]) -> screen.Shown:

@@ -1,6 +1,7 @@
 """`grade doctor`: what the sandbox of this machine really enforces, found out by trying it."""
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -12,11 +13,13 @@ from typing import Any, Final, Literal
 
 import click
 
+from grader import packages
+from grader.assignment import find_all
 from grader.cli import terminal
 from grader.cli.layout import Line, columns, pad, wrap
 from grader.cli.parameters import OneOf, Option
 from grader.cli.root import Command, Desk, desk, shared_options
-from grader.errors import GraderError
+from grader.errors import AssignmentError, GraderError, UsageProblem
 from grader.model import Language
 from grader.texts import catalog
 
@@ -108,7 +111,7 @@ def _run(ctx: click.Context, *, json_: bool, require: str | None, sandbox: str) 
         return 3
     found = diagnose(told)
     if json_:
-        terminal.emit(json.dumps(_machine_readable(found, told), indent=2) + "\n")
+        terminal.emit(json.dumps(_machine_readable(found, told, here), indent=2) + "\n")
     else:
         terminal.show(_screen(found, here))
     unmet = require is not None and not found.is_full
@@ -176,7 +179,7 @@ def _guarantee(probe: Mapping[str, Any], level: str) -> Guarantee:
     return Guarantee(id=name, state=state, detail=detail)
 
 
-def _machine_readable(found: Diagnosis, told: Mapping[str, Any]) -> dict[str, Any]:
+def _machine_readable(found: Diagnosis, told: Mapping[str, Any], here: Desk) -> dict[str, Any]:
     return {
         "works": found.works,
         "full": found.is_full,
@@ -185,8 +188,34 @@ def _machine_readable(found: Diagnosis, told: Mapping[str, Any]) -> dict[str, An
         "missing": list(found.missing),
         "guarantees": [asdict(each) for each in found.guarantees],
         "python": platform.python_version(),
+        "torch": packages.version("torch"),
+        "packages": _packages(here),
+        "hardware": {"cores": os.cpu_count(), "gpu": None},
         "platform": told["platform"],
     }
+
+
+def _packages(here: Desk) -> dict[str, str | None]:
+    """What a submission finds besides torch; None for what an assignment names and lacks."""
+    try:
+        known = find_all(here.assignments, os.environ)
+    except (UsageProblem, AssignmentError):
+        # A machine is asked what it can do, whatever lies in its folders.
+        known = ()
+    named = dict.fromkeys(name for each in known for name in each.packages or ())
+    return packages.versions((*named,))
+
+
+def _finds(here: Desk) -> list[Line | str]:
+    """The installation and the hardware that submissions are graded with."""
+    found = _packages(here)
+    there = [f"{name} {version}" for name, version in found.items() if version is not None]
+    lacking = [name for name, version in found.items() if version is None]
+    python, torch = platform.python_version(), packages.version("torch")
+    rows = ["", *wrap(here.say("cli.doctor.finds", python=python, torch=torch, packages=there))]
+    if lacking:
+        rows += wrap(here.say("cli.doctor.finds_not", packages=lacking))
+    return [*rows, *wrap(here.say("cli.doctor.hardware", cores=os.cpu_count() or 1))]
 
 
 def _screen(found: Diagnosis, here: Desk) -> list[Line | str]:
@@ -199,6 +228,7 @@ def _screen(found: Diagnosis, here: Desk) -> list[Line | str]:
     lines += ["", *wrapped(here.say(f"cli.doctor.level.{_grade(found)}"))]
     lines += _layers("cli.doctor.in_force", found.layers, here)
     lines += _layers("cli.doctor.lacking", found.missing, here)
+    lines += _finds(here)
     for number, code in enumerate(_advice(found)):
         lines += ["", *wrapped(here.say("cli.doctor.what_helps"))] if number == 0 else []
         lines += wrapped(here.say(f"doctor.advice.{code}"), first="- ")

@@ -3,166 +3,58 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.cli import places
+from grader.cli import grouping, places, problems
+from grader.cli.grouping import Report, Row
 from grader.cli.layout import Line, code, columns, pad, wrap
 
 if TYPE_CHECKING:
     from grader.cli.screen import Shown, Style
 
-Row = Mapping[str, Any]
-
-# In the order in which criteria are listed: what cost points first.
-COLOURS: Final = {
-    "failed": "red",
-    "errored": "red",
-    "not_run": "yellow",
-    "not_done": "yellow",
-    "pending": "cyan",
-    "passed": "green",
-}
 _WRONG: Final = ("failed", "errored", "not_run")
-_TO_MEND: Final = ("syntax_error", "encoding", "not_a_notebook", "merge_conflict")
-_ABSENCES: Final = ("not_done", "missing_function", "fill_in_variable")
-_MOST: Final = 3
-UNREADABLE: Final = "criterion.unreadable"
 
 
-def in_order(criteria: Sequence[Row]) -> list[Row]:
-    """The criteria, losses first, otherwise as in the rubric."""
-    order = list(COLOURS)
-    return sorted(criteria, key=lambda row: order.index(row["verdict"]))
-
-
-def lost(report: Mapping[str, Any]) -> list[Row]:
-    """The criteria that cost points, as they are listed."""
-    rows = in_order(report["criteria"])
-    return [row for row in rows if row["verdict"] not in ("passed", "pending")]
-
-
-def is_unread(report: Mapping[str, Any]) -> bool:
-    """Whether nothing was tested, because Python could not read the file."""
-    codes = {(row["message"] or {}).get("code") for row in report["criteria"]}
-    return report["status"] == "unreadable" or codes == {UNREADABLE}
-
-
-def first_to_mend(reports: Sequence[Mapping[str, Any]]) -> Row | None:
-    """The first place that Python could not even read."""
-    for problem in _distinct(reports):
-        if problem["kind"] in _TO_MEND and (problem["line"] or problem["cell"]):
-            return problem
-    return None
-
-
-def problems(
-    reports: Sequence[Mapping[str, Any]], shown: "Shown", style: "Style"
-) -> list[Line | str]:
-    """What is wrong with the file as such, each with its place."""
-    found = [each for each in _distinct(reports) if not _said_below(each, reports)]
-    if not found:
-        return []
-    rows = ["", style.say(f"problems_{shown.kind}"), ""]
-    for problem in found[:_MOST]:
-        head = places.quoted({**problem["message"]["args"], **problem}, shown.quotes, style)
-        rows += wrap(head, first="  ", width=style.width) if head else []
-        indent = "      " if head else "  "
-        rows += wrap(
-            problem["message"][style.language], first=indent, rest=indent, width=style.width
-        )
-    return [*rows, *_more(found, style, indent="  ")]
-
-
-def _distinct(reports: Sequence[Mapping[str, Any]]) -> list[Row]:
-    found: list[Row] = []
-    for report in reports:
-        found += [each for each in report["problems"] if each not in found]
-    return found
-
-
-def _said_below(problem: Row, reports: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the lost criteria tell it: the same sentence, or why a function is not there."""
-    messages = [
-        row["message"]
-        for report in reports
-        if report["status"] == "graded"
-        for row in lost(report)
-        if row["message"] is not None
-    ]
-    return any(
-        _same(message, problem["message"]) or _is_about(problem, _functions(message))
-        for message in messages
-    )
-
-
-def _functions(message: Row) -> list[str]:
-    """The functions that are not there or not done, when that is why a criterion was lost."""
-    return list(message["args"].get("functions") or ())
-
-
-def _is_about(problem: Row, functions: Sequence[str]) -> bool:
-    return problem["kind"] in _ABSENCES and problem["message"]["args"].get("function") in functions
-
-
-def _same(one: Row, other: Row) -> bool:
-    return all(one[key] == other[key] for key in ("code", "args", "en"))
-
-
-def losses(report: Mapping[str, Any], shown: "Shown", style: "Style") -> list[Line | str]:
+def losses(report: Report, shown: "Shown", style: "Style") -> list[Line | str]:
     """What went wrong (with the diagnoses, at most three), then what is still to do."""
-    rows = lost(report) if report["status"] == "graded" else []
+    rows = grouping.lost(report) if report["status"] == "graded" else []
     if report["problems"]:
         # The problem itself stands above, with its place.
-        rows = [row for row in rows if (row["message"] or {}).get("code") != UNREADABLE]
-    wrong = _grouped([row for row in rows if row["verdict"] in _WRONG])
-    todo = _grouped([row for row in rows if row["verdict"] == "not_done"])
+        rows = [row for row in rows if (row["message"] or {}).get("code") != grouping.UNREADABLE]
+    # One that needs what is not done is still to do, too.
+    groups = grouping.grouped(rows)
+    wrong = [group for group in groups if group[0]["verdict"] in _WRONG]
+    todo = [group for group in groups if group[0]["verdict"] == "not_done"]
     return [
         *_section("wrong", wrong, report, shown, style),
         *_section("todo", todo, report, shown, style),
     ]
 
 
-def _grouped(rows: Sequence[Row]) -> list[list[Row]]:
-    """Criteria lost for one and the same reason, together."""
-    groups: list[list[Row]] = []
-    for row in rows:
-        for group in groups:
-            if (
-                row["message"]
-                and group[0]["message"]
-                and _same(row["message"], group[0]["message"])
-            ):
-                group.append(row)
-                break
-        else:
-            groups.append([row])
-    return groups
-
-
 def _section(
     heading: str,
     groups: Sequence[Sequence[Row]],
-    report: Mapping[str, Any],
+    report: Report,
     shown: "Shown",
     style: "Style",
 ) -> list[str]:
     if not groups:
         return []
     rows = ["", style.say(heading)]
-    for number, group in enumerate(groups[:_MOST], start=1):
+    for number, group in enumerate(groups[: problems.most(style)], start=1):
         absences = _absences(group, report)
         title = _heading(group, absences, shown, style)
         rows += ["", *wrap(title, first=f"{number}. ", width=style.width)]
-        rows += _reason(group, absences, shown, style)
+        rows += _reason(group, absences, report, shown, style)
         if number == 1 and heading == "wrong":
             rows += _diagnosed(report["diagnoses"], style)
-    return [*rows, *_more(groups, style, indent="")]
+    return [*rows, *problems.more(groups, style, indent="")]
 
 
-def _absences(group: Sequence[Row], report: Mapping[str, Any]) -> dict[str, Row | None]:
+def _absences(group: Sequence[Row], report: Report) -> dict[str, Row | None]:
     """The functions that this group misses, each with the problem that says why."""
     message = group[0]["message"]
     return {
-        name: next((each for each in report["problems"] if _is_about(each, [name])), None)
-        for name in (_functions(message) if message is not None else ())
+        name: next((each for each in report["problems"] if grouping.is_about(each, [name])), None)
+        for name in (grouping.functions(message) if message is not None else ())
     }
 
 
@@ -180,25 +72,50 @@ def _heading(
 
 
 def _reason(
-    group: Sequence[Row], absences: Mapping[str, Row | None], shown: "Shown", style: "Style"
+    group: Sequence[Row],
+    absences: Mapping[str, Row | None],
+    report: Report,
+    shown: "Shown",
+    style: "Style",
 ) -> list[str]:
     message = group[0]["message"]
     if message is None:
         return []
-    told = [problem["message"] for problem in absences.values() if problem] or [message]
-    rows = _block(message["args"], shown, style)
-    # Of two numbers, expected and got have said everything.
-    if not (rows and message["code"] == "mismatch.number"):
-        rows += [
-            row
-            for each in told
-            for row in wrap(each[style.language], first="   ", width=style.width)
-        ]
-    if len(group) > 1 and not absences:
-        stop = "；" if style.language == "zh" else "; "
-        titles = stop.join(row["title"][style.language] for row in group[1:])
-        rows += wrap(style.say("also", titles=titles), first="   ", width=style.width)
+    root = grouping.root(message)
+    if root is not None:
+        rows = _rooted(message, root, report, style)
+    else:
+        told = [problem["message"] for problem in absences.values() if problem] or [message]
+        rows = _block(message["args"], shown, style)
+        # Of two numbers, expected and got have said everything.
+        if not (rows and message["code"] == "mismatch.number"):
+            rows += [row for each in told for row in _sentence(each[style.language], style)]
+    return [*rows, *_also(group, absences, style)]
+
+
+def _rooted(message: Row, root: Row, report: Report, style: "Style") -> list[str]:
+    """A line of the file that took the function with it: what was tried says nothing then."""
+    problem = grouping.problem_at(root, report)
+    quote = (problem or {}).get("quote") or root.get("quote")
+    where = places.statement({**root, "quote": quote}, style)
+    rows = wrap(where, first=_label("where", style), width=style.width) if where else []
+    return rows + _sentence(message[style.language], style)
+
+
+def _also(group: Sequence[Row], absences: Mapping[str, Row | None], style: "Style") -> list[str]:
+    """What else was lost with the first of a group: for its reason, or for want of it."""
+    stop = "；" if style.language == "zh" else "; "
+    alike = [] if absences else [row for row in group[1:] if not grouping.follows(row)]
+    after = [row for row in group[1:] if grouping.follows(row)]
+    rows: list[str] = []
+    for lead, others in (("also", alike), ("only_after", after)):
+        titles = stop.join(row["title"][style.language] for row in others)
+        rows += _sentence(style.say(lead, titles=titles), style) if others else []
     return rows
+
+
+def _sentence(text: str, style: "Style") -> list[str]:
+    return wrap(text, first="   ", width=style.width)
 
 
 def _block(args: Mapping[str, Any], shown: "Shown", style: "Style") -> list[str]:
@@ -234,9 +151,3 @@ def _label(name: str, style: "Style") -> str:
     width = max(columns(style.say(f"label.{each}")) for each in names)
     gap = "   " if style.language == "zh" else "  "
     return f"   {pad(style.say(f'label.{name}'), width)}{gap}"
-
-
-def _more(items: Sequence[object], style: "Style", *, indent: str) -> list[str]:
-    if len(items) <= _MOST:
-        return []
-    return ["", indent + style.say("and_more", count=len(items) - _MOST)]

@@ -25,10 +25,15 @@ def place(at: Mapping[str, Any], speaker: Speaker) -> str:
 
 
 def quoted(at: Mapping[str, Any], quotes: Mapping[int, str], speaker: Speaker) -> str:
-    """The place, a cell with the line that is meant, else with its first line of code."""
-    named = place(at, speaker)
+    """The place, in a cell with the line that is meant, else with the cell's first line of code."""
     quote = at.get("quote") or quotes.get(at.get("cell") or 0)
-    if not (at.get("cell") and quote):
+    return statement({**at, "quote": quote}, speaker) if at.get("cell") else place(at, speaker)
+
+
+def statement(at: Mapping[str, Any], speaker: Speaker) -> str:
+    """The place with the line that stands there."""
+    named, quote = place(at, speaker), at.get("quote")
+    if not (named and quote):
         return named
     return speaker.say("place_quote", place=named, quote=cut(clean(str(quote)), _QUOTE_COLUMNS))
 

@@ -1,8 +1,6 @@
 """How far a batch has come: a bar for a person who watches, lines for a log. Counts only."""
 
 import contextlib
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +17,7 @@ _EVERY_S: Final = 10.0
 @contextlib.contextmanager
 def shown(here: Desk) -> Iterator[Callable[["Progress"], None]]:
     """Calls with how far it is; nothing is drawn before the first."""
-    if sys.stderr is not None and sys.stderr.isatty() and not os.environ.get("CI"):
+    if terminal.is_watched():
         with _bar(here) as tell:
             yield tell
     else:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from grader.cli import losses, places, staff
-from grader.cli.layout import WIDTH, Line, columns, pad, wrap
+from grader.cli import grouping, losses, places, problems, staff
+from grader.cli.layout import WIDTH, Line, clean, columns, pad, wrap
 from grader.model import Kind, Language
 from grader.texts import catalog
 
@@ -39,11 +39,18 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How to draw: whose language, what time it is, how many columns there are."""
+    """How to draw: whose language, what time it is, how many columns there are.
+
+    Args:
+        command: what was typed, to be typed again; "" where that is not known.
+        everything: every loss and every problem is told, not only the first three.
+    """
 
     language: Language
     now: datetime
     width: int = WIDTH
+    command: str = ""
+    everything: bool = False
 
     def say(self, code: str, **args: Any) -> str:
         return catalog.say(self.language, f"screen.{code}", **args)
@@ -73,8 +80,9 @@ def _one(report: Report, shown: Shown, style: Style) -> list[Line | str]:
     return [
         *head,
         *_criteria(report, style),
-        *losses.problems([report], shown, style),
+        *problems.before([report], shown, style),
         *losses.losses(report, shown, style),
+        *problems.after([report], shown, style),
         *staff.tests(report, style),
     ]
 
@@ -86,7 +94,7 @@ def _several(reports: Sequence[Report], shown: Shown, style: Style) -> list[Line
     for id_, functions in shown.absent:
         needed = style.say("not_here", id=id_, functions=style.listed(functions))
         rows += wrap(needed, width=style.width)
-    rows += losses.problems(reports, shown, style)
+    rows += problems.before(reports, shown, style)
     for report in reports:
         rows += ["", "", *wrap(f"{report['assignment']['id']}  {_title(report, style)}")]
         rows += _criteria(report, style)
@@ -94,7 +102,7 @@ def _several(reports: Sequence[Report], shown: Shown, style: Style) -> list[Line
             rows += ["", *wrap(style.say("meaning_failed"), width=style.width)]
         rows += losses.losses(report, shown, style)
         rows += staff.tests(report, style)
-    return rows
+    return [*rows, *problems.after(reports, shown, style)]
 
 
 def _title(report: Report, style: Style) -> str:
@@ -121,7 +129,7 @@ def _origin(shown: Shown, style: Style) -> str:
 def _criteria(report: Report, style: Style) -> list[Line | str]:
     if report["status"] != "graded":
         return []
-    rows = losses.in_order(report["criteria"])
+    rows = grouping.in_order(report["criteria"])
     words = max((columns(style.say(f"status.{row['verdict']}")) for row in rows), default=0)
     digits = max((len(str(row["points"])) for row in rows), default=1)
     lines: list[Line | str] = [""]
@@ -132,7 +140,7 @@ def _criteria(report: Report, style: Style) -> list[Line | str]:
         spare = " " * (digits - len(str(row["points"])))
         first = f"  {pad(word, words)}   {points}{spare}   "
         text = wrap(row["title"][style.language], first=first, width=style.width)
-        lines.append(Line(text=text[0], word=word, colour=losses.COLOURS[row["verdict"]]))
+        lines.append(Line(text=text[0], word=word, colour=grouping.COLOURS[row["verdict"]]))
         lines += text[1:]
     return lines
 
@@ -140,7 +148,7 @@ def _criteria(report: Report, style: Style) -> list[Line | str]:
 def _meaning(reports: Sequence[Report], shown: Shown, style: Style) -> list[str]:
     if all(report["status"] == "grader_failed" for report in reports):
         return wrap(style.say("meaning_failed"), width=style.width)
-    if all(losses.is_unread(report) for report in reports):
+    if all(grouping.is_unread(report) for report in reports):
         return wrap(style.say("meaning_nothing"), width=style.width)
     code = "meaning_complete" if shown.complete else "meaning_student"
     return wrap(style.say(code), width=style.width)
@@ -151,21 +159,33 @@ def _next(reports: Sequence[Report], shown: Shown, style: Style) -> list[str]:
     saved = style.say("this_notebook" if shown.kind == "notebook" else "this_file")
     # A name with spaces would read as several words of the sentence.
     file = f'"{shown.file}"' if " " in shown.file else shown.file
-    step = style.say(code, file=file if code == "next_done" else saved, **args)
-    return wrap(style.say("next", step=step), width=style.width)
+    again = _again(style) if code != "next_done" else ""
+    told = style.say("again" if again else "again_same")
+    step = style.say(code, file=file if code == "next_done" else saved, again=told, **args)
+    return [*wrap(style.say("next", step=step), width=style.width), *([again] if again else [])]
+
+
+def _again(style: Style) -> str:
+    """The line with the command that was typed; "" when it would not be one line, as typed."""
+    line = f"  {style.command}"
+    fits = style.command and columns(line) <= style.width and clean(line) == line
+    return line if fits else ""
 
 
 def _step(reports: Sequence[Report], style: Style) -> tuple[str, dict[str, str]]:
     if any(report["status"] == "grader_failed" for report in reports):
         return "next_failed", {}
-    problem = losses.first_to_mend(reports)
+    problem = grouping.first_to_mend(reports)
     if problem is not None:
         return "next_mend", {"place": places.place(problem, style)}
-    if all(losses.is_unread(report) for report in reports):
+    if all(grouping.is_unread(report) for report in reports):
         return "next_readable", {}
-    lost = [row for report in reports for row in losses.lost(report)]
+    lost = [row for report in reports for row in grouping.lost(report)]
     if not lost:
         return "next_done", {}
+    root = grouping.root(lost[0]["message"])
+    if root is not None:
+        return "next_mend", {"place": places.place(root, style)}
     args = lost[0]["message"]["args"] if lost[0]["message"] else {}
     if args.get("functions"):
         return "next_write", {"function": style.listed(args["functions"])}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from grader.cli.layout import Line, clean
+from grader.cli.layout import Line, clean, columns
 
 _REPLACEMENTS = {
     "…": "...", "“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-",
@@ -54,6 +54,18 @@ def say(*lines: str) -> None:
     """Write a message beside the result, to standard error."""
     rows = [clean(row) for line in lines for row in line.split("\n")]
     _write(sys.stderr, "".join(row + "\n" for row in rows))
+
+
+def is_watched() -> bool:
+    """Whether a person sees standard error, so that a line on it may change."""
+    stream = sys.stderr
+    return stream is not None and stream.isatty() and not os.environ.get("CI")
+
+
+def redraw(line: str, before: int) -> None:
+    """Put a line in the place of the last one on standard error, which took `before` columns."""
+    rest = " " * (before - columns(line))
+    _write(sys.stderr, "\r" + clean(line) + rest + ("" if line else "\r"))
 
 
 def emit(text: str) -> None:

@@ -7,7 +7,7 @@ def top_level_blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
     """The blocks of a compound statement, less those that the grader never enters."""
     match statement:
         case ast.If(test=test, body=body, orelse=orelse):
-            return [orelse] if _never(test) else [body, orelse]
+            return [orelse] if never_runs(test) else [body, orelse]
         case ast.For(body=body, orelse=orelse) | ast.AsyncFor(body=body, orelse=orelse):
             return [body, orelse]
         case ast.While(body=body, orelse=orelse):
@@ -23,7 +23,7 @@ def top_level_blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
             return []
 
 
-def _never(test: ast.expr) -> bool:
+def never_runs(test: ast.expr) -> bool:
     """Whether the grader never enters this branch: `__name__` is not `"__main__"` there."""
     match test:
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):

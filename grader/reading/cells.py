@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from grader.model import Definition, Piece, Problem, Reading, Source, Submission
 from grader.reading.carets import carets
 from grader.reading.definitions import Placed, definitions
+from grader.reading.imports import imports
 from grader.reading.magics import to_python
 from grader.reading.notebook import Cell, open_notebook
 from grader.reading.parsing import Unparsable, line_at, parse, too_much_code
@@ -51,6 +52,7 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
         marker=marker(code[0].text),
         unread=_unread((cell for cell, _ in by_fate.broken), defined),
         open_ended=open_ended,
+        imports=imports(tree for tree, _, _ in by_fate.trees),
     )
 
 

@@ -96,7 +96,10 @@ def _bind(
     before = known.get(binding.name)
     if before is not None and (binding.perhaps or binding.wraps):
         # `f = no_grad()(f)` dresses the function up and hides nothing.
-        known[binding.name] = before if binding.dresses else replace(before, blank=None)
+        kept = before if binding.dresses else replace(before, blank=None)
+        known[binding.name] = (
+            kept if binding.perhaps else replace(kept, rebound=place(binding.line))
+        )
         return
     if binding.kind is None:
         if not binding.branch:
@@ -104,6 +107,7 @@ def _bind(
         return
     # Of two branches the one with an answer may be the one that runs.
     answered = binding.branch and before is not None and before.blank is None
+    hides = before is not None and binding.kind not in ("function", "class")
     known.pop(binding.name, None)
     known[binding.name] = Definition(
         name=binding.name,
@@ -112,6 +116,7 @@ def _bind(
         blank=None if answered else _blank_place(binding.blank, lines, place),
         earlier=() if before is None else (*before.earlier, before.place)[-_MOST_EARLIER:],
         quoted=binding.quoted,
+        rebound=place(binding.line) if hides else None,
     )
 
 

@@ -115,6 +115,11 @@ def newer_name(module: str, name: str = "") -> Version | None:
     return _MODULES.get(parent) or _NAMES.get(module, {}).get(name)
 
 
+def running() -> Version:
+    """The Python that grades."""
+    return sys.version_info[:2]
+
+
 def spelt(version: Version) -> str:
     """A version as people write it: `3.12`."""
     return f"{version[0]}.{version[1]}"

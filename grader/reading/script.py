@@ -7,6 +7,7 @@ from grader.model import Piece, Problem, Reading, Source, Submission
 from grader.reading import decoding
 from grader.reading.carets import carets
 from grader.reading.definitions import definitions
+from grader.reading.imports import imports
 from grader.reading.looks import looks_like_notebook
 from grader.reading.magics import surely_magic
 from grader.reading.parsing import Unparsable, line_at, parse, script_place, too_much_code
@@ -67,6 +68,7 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
         problems=(*assumed, *carets([placed], names), *defined_twice(found, names)),
         marker=marker(first_lines),
         open_ended=open_ended,
+        imports=imports([tree]),
     )
 
 

@@ -87,6 +87,8 @@ def environment(folder: Path) -> dict[str, str]:
         "MPLCONFIGDIR": str(folder / ".config" / "matplotlib"),
         "LC_ALL": "C.UTF-8",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        # The same everywhere: what only a GPU computes would be lost on the next machine.
+        "CUDA_VISIBLE_DEVICES": "",
         # glibc 2.35 and newer ask for huge pages then: of a heap of torch's size, the tables that
         # a fork copies and an exit takes down shrink by half, and both take half the time. And one
         # arena for all threads: every further one reserves 64 MiB or more of address space, which

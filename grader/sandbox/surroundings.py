@@ -117,7 +117,10 @@ class _Watcher(importlib.abc.MetaPathFinder):
         self.action = action
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+        self,
+        name: str,
+        path: Sequence[str] | None,  # noqa: ARG002 - as finders are asked
+        target: types.ModuleType | None = None,  # noqa: ARG002
     ) -> importlib.machinery.ModuleSpec | None:
         if name != self.name:
             return None

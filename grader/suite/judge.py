@@ -30,13 +30,14 @@ from grader.assignment import load as load_assignment
 from grader.errors import AssignmentError, GraderError
 from grader.model import Json, Outcome, Planned, Text
 from grader.sandbox.link import Output
-from grader.sandbox.session import Session
+from grader.sandbox.session import Session, Spent
 from grader.suite import plugin, probes
 from grader.suite.benches import Benches
 from grader.suite.lives import Lives
 from grader.suite.messages import Order
 from grader.suite.orders import Queue, Tell, teller, write
 from grader.suite.outcomes import Reasons, worst
+from grader.suite.raising import Known
 from grader.suite.running import Run, verdicts
 
 # Signs that a call may depend on earlier ones: names that outlive a call, caches, objects. Only
@@ -301,6 +302,8 @@ class Driver:
             # Still the shown tests first: a sort keeps the order of what it finds equal.
             pairs.reverse()
             pairs.sort(key=lambda pair: pair[1].visibility == "hidden")
+        if pairs:
+            self._load()
         for position, (item, plan) in enumerate(pairs):
             following = pairs[position + 1][0] if position + 1 < len(pairs) else None
             outcome = self._run_item(item, plan, following)
@@ -314,6 +317,15 @@ class Driver:
                 # state can take them down; a test of ours would notice if it changed.
                 item.session._setupstate.teardown_exact(None)
                 return
+
+    def _load(self) -> None:
+        """Run the submission's own statements before the first test, and say so meanwhile."""
+        self.tell({"now": "loading"})
+        if self.desk.session is not None:
+            # One whose lives or time are used up says so to each test, which is then not run.
+            with contextlib.suppress(Spent):
+                self.desk.session.load()
+        self.tell({"now": "testing"})
 
     def _run_item(self, item: pytest.Item, plan: Planned, following: pytest.Item | None) -> Outcome:
         run = self.run
@@ -346,7 +358,13 @@ class Driver:
         )
 
     def _reasons(self, order: Order, session: Session) -> Reasons:
-        return Reasons(self._own_text, self._has_text, order.places, session)
+        known = Known(
+            source=order.source,
+            entry_points=self.desk.entry_points,
+            rebound=order.rebound,
+            layers=self.benches.current.layers,
+        )
+        return Reasons(self._own_text, self._has_text, order.places, session, known)
 
     def _own_text(self, code: str, args: Mapping[str, Json]) -> Text:
         return own_text(self.assignment, code, args)

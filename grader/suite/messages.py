@@ -1,8 +1,12 @@
 """What passes between the front desk and the judge: one JSON object a line, either way.
 
     front desk -> judge   an `Order`
-    judge -> front desk   {"now": "planned", …} · {"now": "outcome", …} … · {"now": "done", …}
+    judge -> front desk   {"now": "planned", …} · {"now": "loading"} · {"now": "testing"}
+                          · {"now": "outcome", …} … · {"now": "done", …}
                           or {"now": "broken", "kind": …, "detail": …}, see `Broken`
+
+`loading` and `testing` say what is being waited for: a submission's own statements may take as
+long as its tests. No report depends on them.
 
 Both ends are ours and trusted; what student code said is inside texts, escaped and capped before
 it is written. Imports neither torch nor pytest, because the front desk reads this, too.
@@ -29,6 +33,9 @@ from grader.model import (
     Usage,
 )
 
+# What the judge does for a submission: its own statements run, or the tests do.
+Stage = Literal["loading", "testing"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
@@ -37,6 +44,7 @@ class Order:
     Args:
         folder: of the assignment.
         places: where each entry point is defined, for messages.
+        rebound: where the file gives an entry point's name to something else than a function.
         skipped: criteria whose tests need not run (their function is blank or missing).
         diagnose: whether a loss is looked into.
         only_probes: run no test, return the numbers of the probes, with these changes.
@@ -49,6 +57,7 @@ class Order:
     limits: Limits
     seed: int
     places: Mapping[str, Place] = field(default_factory=dict)
+    rebound: Mapping[str, Place] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     diagnose: bool = True
     only_probes: bool = False
@@ -123,6 +132,7 @@ def order_from(data: bytes) -> Order:
         limits=Limits(**raw["limits"]),
         seed=raw["seed"],
         places={name: Place(**place) for name, place in raw["places"].items()},
+        rebound={name: Place(**place) for name, place in raw["rebound"].items()},
         skipped=tuple(raw["skipped"]),
         diagnose=raw["diagnose"],
         only_probes=raw["only_probes"],

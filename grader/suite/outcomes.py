@@ -11,10 +11,10 @@ from grader.claims import clean
 from grader.errors import AssignmentError
 from grader.model import Cause, Died, Json, Outcome, Place, Planned, Raised, Text, Verdict
 from grader.sandbox.session import Session, Spent
-from grader.sandbox.wire import NO_INPUT as INPUT
-from grader.suite import tried, troubles
+from grader.suite import causes, raising, tried, troubles
 from grader.suite.compare import Mismatch
 from grader.suite.messages import place_args
+from grader.suite.raising import Known
 from grader.suite.student import Student, Unanswered
 from grader.texts import catalog
 
@@ -30,6 +30,7 @@ class Reasons:
         has_text: whether the assignment has such a sentence.
         places: where each entry point is defined in this submission.
         session: knows what happened while the source was loaded.
+        known: what can be said of an exception besides its words.
     """
 
     def __init__(
@@ -38,11 +39,13 @@ class Reasons:
         has_text: Callable[[str], bool],
         places: Mapping[str, Place],
         session: Session,
+        known: Known,
     ) -> None:
         self.own_text = own_text
         self.has_text = has_text
         self.places = places
         self.session = session
+        self.known = known
 
     def outcome(
         self,
@@ -107,26 +110,14 @@ class Reasons:
         )
 
     def _raised_text(self, seen: Raised, args: Mapping[str, Json], function: str) -> Text:
-        told: dict[str, Json] = {
-            "function": function,
-            "type": clean(seen.type, 100),
-            "message": clean(seen.message, 600),
-            **args,
-        }
         if (missing := self._missing(seen, function)) is not None:
             return missing
-        if seen.type == "EOFError" and seen.message == INPUT:
-            return _text("raised.input", told)
-        if seen.trace:
-            # The innermost of the student's own lines is where to look.
-            frame = seen.trace[-1]
-            told |= {"line": frame.line, "cell": frame.cell}
-        return _text("raised.memory" if _out_of_memory(seen) else "raised.call", told)
+        return raising.text(seen, {"function": function, **args}, self.known)
 
     def _missing(self, seen: Raised, function: str) -> Text | None:
         """Which statement should have bound the name that is missing, when one has failed to."""
         name = troubles.missing_name(seen)
-        root = troubles.causes(self.session.troubles).of_name.get(name or "")
+        root = troubles.trace_back(self.session.troubles).of_name.get(name or "")
         if name is None or root is None:
             return None
         place = troubles.place_of(root)
@@ -138,6 +129,7 @@ class Reasons:
             # Where it failed, not what was tried: one broken line is told once, for all its tests.
             function=function,
             name=name,
+            root=place_args(place),
             **place_args(place),
         )
 
@@ -192,7 +184,7 @@ def _undefined(seen: Raised, function: str) -> bool:
 
 def _out_of_memory(seen: Raised) -> bool:
     # Torch has no type of its own for it. The claim only names the reason of a lost test.
-    return seen.type == "MemoryError" or "can't allocate memory" in seen.message
+    return causes.kind_of(seen.type, seen.message) == "memory"
 
 
 def _tried(item: pytest.Item, error: BaseException) -> list[str]:

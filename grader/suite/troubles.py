@@ -6,20 +6,26 @@ on them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.claims import clean
 from grader.model import Died, Json, Place, Problem, Raised, Text
+from grader.reading.newer import newer_name, running, spelt
 from grader.reading.parsing import line_at
+from grader.sandbox import refusals
 from grader.sandbox.session import Session, Trouble
-from grader.sandbox.wire import NO_INPUT
+from grader.suite import causes
 from grader.texts import catalog
 
 # More of them than this say nothing new.
 MOST_TOLD = 20
+_QUOTE_CHARACTERS = 120
 _NO_NAME = re.compile(r"(?:name|free variable) '([^'\n]{1,100})'")
-_NO_MODULE = re.compile(r"No module named '([^'\n]{1,200})'")
+_NO_MEMBER = re.compile(r"cannot import name '([^'\n]{1,100})' from '([^'\n]{1,200})'")
+_NOTES = ("compile",)
+# Their own sentence says less than the sandbox's does.
+_PERHAPS_REFUSED = ("raised", "sandbox", "network")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +36,7 @@ class Causes:
     of_name: Mapping[str, Trouble] = field(default_factory=dict)
 
 
-def causes(troubles: Iterable[Trouble]) -> Causes:
+def trace_back(troubles: Iterable[Trouble]) -> Causes:
     """Root causes, in the order in which they happened."""
     roots: list[Trouble] = []
     of_name: dict[str, Trouble] = {}
@@ -51,11 +57,16 @@ def missing_name(seen: Raised | Died) -> str | None:
     return found[1] if found else None
 
 
-def problems(session: Session) -> tuple[Problem, ...]:
-    """The root causes as problems, at their places in the student's own file."""
-    known = causes(session.troubles)
-    told = [_problem(each) for each in known.roots[:MOST_TOLD]]
-    if more := len(known.roots) - len(told) + session.untold:
+def problems(session: Session, layers: Collection[str]) -> tuple[Problem, ...]:
+    """The root causes as problems, at their places in the student's own file.
+
+    Args:
+        layers: of the sandbox that are in force.
+    """
+    roots = trace_back(session.troubles).roots
+    texts = [piece.text for piece in session.source.pieces]
+    told = [_problem(each, texts, layers) for each in roots[:MOST_TOLD]]
+    if more := len(roots) - len(told) + session.untold:
         told.append(Problem(kind="more", message=catalog.text("problem.more_failed", count=more)))
     told += [
         Problem(kind="note", message=catalog.text(f"problem.note.{note}"))
@@ -65,13 +76,10 @@ def problems(session: Session) -> tuple[Problem, ...]:
     return tuple(told)
 
 
-_NOTES = ("compile",)
-
-
 def place_of(trouble: Trouble) -> Place:
     """Line, cell, and the line's own text."""
     line = line_at(trouble.piece.text.split("\n"), trouble.line)
-    return Place(line=trouble.line, cell=trouble.piece.cell, quote=line[:120] or None)
+    return Place(line=trouble.line, cell=trouble.piece.cell, quote=line[:_QUOTE_CHARACTERS] or None)
 
 
 def reason(trouble: Trouble) -> Text:
@@ -79,105 +87,102 @@ def reason(trouble: Trouble) -> Text:
     seen = trouble.observation
     if isinstance(seen, Died):
         return catalog.text(f"problem.reason.{seen.cause}")
-    module = absent_module(seen)
-    if module is not None:
-        return catalog.text("problem.reason.no_module", module=module)
-    args: dict[str, Json] = {"type": clean(seen.type, 100), "message": clean(seen.message, 300)}
-    return catalog.text("problem.reason.raised" if seen.message else "problem.reason.bare", **args)
-
-
-def absent_module(seen: Raised | Died) -> str | None:
-    """The library that is not there, by the name that people install."""
-    if not isinstance(seen, Raised) or seen.type not in ("ModuleNotFoundError", "ImportError"):
-        return None
-    found = _NO_MODULE.search(seen.message)
-    return clean(found[1], 100).partition(".")[0] if found else None
+    if (newer := _newer(seen)) is not None:
+        return catalog.text("problem.reason.newer", **newer)
+    words = causes.words(seen.type, seen.message)
+    if causes.kind_of(seen.type, seen.message) == "absent_module" and "module" in words:
+        return catalog.text("problem.reason.no_module", module=_root(words))
+    return catalog.text("problem.reason.raised", error=words["error"])
 
 
 # --- one problem ---------------------------------------------------------------------------
 
 
-def _problem(trouble: Trouble) -> Problem:
-    seen = trouble.observation
-    where = "file" if trouble.piece.cell is None else "cell"
+def _problem(trouble: Trouble, texts: Sequence[str], layers: Collection[str]) -> Problem:
+    seen, place = trouble.observation, place_of(trouble)
+    where = "file" if place.cell is None else "cell"
     match seen:
         case Died():
             kind: str = seen.cause
             parts = [catalog.text(f"problem.{where}.{seen.cause}")]
         case Raised():
-            kind = _kind_of(trouble, seen)
-            parts = list(_sentences(trouble, seen, where))
+            kind, code = causes.of_statement(
+                seen, place.quote or "", texts, is_assert=trouble.is_assert
+            )
+            parts = list(_sentences(seen, code, where, place, layers))
     parts += _effects(trouble)
-    args: dict[str, Json] = {}
-    for part in reversed(parts):
-        args |= part.args
     return Problem(
         kind=kind,
         message=Text(
             code=parts[0].code,
-            args=args,
+            args={name: value for part in reversed(parts) for name, value in part.args.items()},
             en=_together([part.en for part in parts], " "),
             zh=_together([part.zh for part in parts], ""),
         ),
-        place=place_of(trouble),
+        place=place,
     )
 
 
+def _sentences(
+    seen: Raised, code: str, where: str, place: Place, layers: Collection[str]
+) -> Iterator[Text]:
+    """What failed, and the next step where there is one that is true."""
+    if (newer := _newer(seen)) is not None:
+        yield catalog.text("problem.newer", **newer)
+        return
+    args = causes.words(seen.type, seen.message)
+    refused = refusals.explain(seen.type, seen.message, layers)
+    if code in _PERHAPS_REFUSED and refused is not None:
+        yield catalog.text(f"problem.{where}.raised", **args)
+        yield refused
+        return
+    if code == "platform":
+        args["platform"] = causes.platform(seen.type, seen.message, place.quote or "")
+    elif code == "absent_module":
+        args["module"] = _root(args)
+    yield catalog.text(f"problem.{where}.{code}", **args)
+    if code == "absent_module" and args["module"] not in KNOWN_LIBRARIES:
+        yield catalog.text(f"problem.{where}.own_module")
+
+
+def _effects(trouble: Trouble) -> Iterator[Text]:
+    """What the failure takes along, and what it leaves as it was."""
+    if trouble.annotation:
+        yield catalog.text("problem.annotation")
+        return
+    if trouble.lost:
+        yield catalog.text("problem.lost", names=list(trouble.lost))
+    if trouble.kept:
+        yield catalog.text("problem.kept", names=list(trouble.kept))
+
+
 def _together(sentences: Sequence[str], between: str) -> str:
-    """One paragraph; a sentence that ends with a new line begins the next."""
+    """One paragraph; after a sentence that ends with a colon or a new line the next one begins."""
     told = ""
     for sentence in sentences:
+        if told.endswith((":", "：")):
+            told += "\n"
         told += (between if told and not told.endswith("\n") else "") + sentence
     return told.strip()
 
 
-def _sentences(trouble: Trouble, seen: Raised, where: str) -> Iterator[Text]:
-    """What failed, and the next step where there is one that is true."""
-    module = absent_module(seen)
-    if module is not None:
-        yield catalog.text("problem.import_error", module=module)
-        if module not in KNOWN_LIBRARIES:
-            yield catalog.text(f"problem.{where}.own_module", module=module)
-    elif seen.message == NO_INPUT:
-        yield catalog.text(f"problem.{where}.input")
-    elif trouble.is_assert:
-        code = "problem.assertion" if seen.message else "problem.assertion_bare"
-        yield catalog.text(code, type=seen.type, message=clean(seen.message, 300))
-    else:
-        yield _plainly(seen)
-        yield from _next_step(trouble, seen, where)
+def _newer(seen: Raised) -> dict[str, Json] | None:
+    """A name of a newer Python's standard library than the one that grades, with both versions."""
+    found = _NO_MEMBER.search(seen.message) if seen.type == "ImportError" else None
+    needed = newer_name(found[2], found[1]) if found else None
+    if found is None or needed is None:
+        return None
+    return {
+        "name": clean(found[1], 100),
+        "module": clean(found[2], 200),
+        "needed": spelt(needed),
+        "here": spelt(running()),
+    }
 
 
-def _plainly(seen: Raised) -> Text:
-    args: dict[str, Json] = {"type": clean(seen.type, 100), "message": clean(seen.message, 600)}
-    return catalog.text("problem.raised" if seen.message else "problem.bare", **args)
-
-
-def _next_step(trouble: Trouble, seen: Raised, where: str) -> Iterator[Text]:
-    absent = missing_name(seen)
-    if trouble.annotation:
-        yield catalog.text("problem.annotation")
-    elif absent is not None:
-        yield catalog.text(f"problem.{where}.no_name", name=clean(absent, 100))
-    elif seen.type in ("FileNotFoundError", "NotADirectoryError"):
-        yield catalog.text(f"problem.{where}.no_file")
-    elif seen.type == "SystemExit":
-        yield catalog.text("problem.system_exit")
-
-
-def _effects(trouble: Trouble) -> Iterator[Text]:
-    if trouble.lost:
-        yield catalog.text("problem.lost", names=list(trouble.lost), count=len(trouble.lost))
-    if trouble.kept and not trouble.annotation:
-        yield catalog.text("problem.kept", names=list(trouble.kept))
-
-
-def _kind_of(trouble: Trouble, seen: Raised) -> str:
-    if trouble.is_assert:
-        return "assertion"
-    if seen.type in ("ImportError", "ModuleNotFoundError"):
-        return "import_error"
-    return "memory" if seen.type == "MemoryError" else "raised"
+def _root(words: Mapping[str, Json]) -> str:
+    """The name under which people install a module."""
+    return str(words.get("module", "")).partition(".")[0]
 
 
 # Of these nobody has a file of their own.
