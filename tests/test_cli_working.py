@@ -56,7 +56,7 @@ def test_a_terminal_shows_a_line_that_counts_the_seconds_and_vanishes(tmp_path: 
     os.close(master)
 
     assert printed.startswith(b"{\n") and printed.endswith(b"}\n")
-    seconds = re.findall(r"\rRunning hw1.py \.\.\. (\d+) s", told)
+    seconds = [int(each) for each in re.findall(r"\rRunning hw1.py \.\.\. (\d+) s", told)]
     assert seconds == sorted(set(seconds)) and len(seconds) >= 2
     assert re.search(r"\r +\r$", told)
 
