@@ -12,7 +12,7 @@ from test_cli import ROOT
 
 # The checkout's own, however this is run.
 sys.path.insert(0, str(ROOT))
-from benchmarks import capacity, classes, hostile_class, measuring, run
+from benchmarks import capacity, classes, hostile_class, measuring, preloading, run
 from benchmarks.measuring import Benchmark, Row, Skipped
 from benchmarks.peers import notebooks as peers_notebooks
 from benchmarks.peers import ten
@@ -150,6 +150,35 @@ def test_an_unknown_name_is_answered_by_all_there_are(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert b"unknown: nothing; there are:" in done.stderr
     assert b"capacity-hw1" in done.stderr
+
+
+# --- what the course names -----------------------------------------------------------------------
+
+
+def wanted(folder: Path) -> measuring.Wanted:
+    return measuring.Wanted(folder=folder, full=False, pairs=1, peers=None)
+
+
+@pytest.mark.with_libraries("matplotlib")
+def test_an_import_that_the_course_names_is_held_against_none(tmp_path: Path) -> None:
+    (benchmark,) = preloading.benchmarks()
+
+    (row,) = benchmark.run(wanted(tmp_path))
+
+    assert isinstance(row, Row)
+    assert row.budget == preloading.BUDGET
+    # What the zygote has imported costs no worker a second time.
+    assert row.measured_ms is not None
+    assert row.measured_ms < row.figures["unnamed_ms"]
+
+
+@pytest.mark.without_libraries("matplotlib")
+def test_where_the_library_is_absent_the_row_says_so(tmp_path: Path) -> None:
+    (benchmark,) = preloading.benchmarks()
+
+    (row,) = benchmark.run(wanted(tmp_path))
+
+    assert row == Skipped(name="preloaded", reason="matplotlib is not installed")
 
 
 # --- a class with hostile submissions ------------------------------------------------------------

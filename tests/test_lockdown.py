@@ -127,6 +127,8 @@ WORK = {
         return (torch.ones(400, 400) @ torch.ones(400, 400)).sum().item() == 400.0**3""",
     "modules that nothing has loaded yet": """
         import asyncio, csv, dataclasses, decimal, sqlite3, statistics, unittest, zoneinfo
+        import mimetypes
+        assert mimetypes.guess_type("a.png") == ("image/png", None)
         sqlite3.connect("x.db").execute("create table a (b)").connection.commit()
         return asyncio.run(asyncio.sleep(0, True))""",
     "who one is and where": """

@@ -37,7 +37,6 @@ class Plan:
         identity: the user to become; None to stay the same.
         namespaces: those that the zygote has entered.
         read_only: every mount but scratch is.
-        shared_memory: scratch can be had as the place of shared memory, too.
     """
 
     landlock_abi: int
@@ -46,7 +45,6 @@ class Plan:
     identity: Identity | None = None
     namespaces: tuple[str, ...] = ()
     read_only: bool = False
-    shared_memory: bool = False
     no_new_privs: bool = True
     capabilities: bool = True
     undumpable: bool = True
@@ -101,7 +99,6 @@ def prepare(home: Path, without: Collection[str] = ()) -> Plan:
         identity=identity,
         namespaces=taken,
         read_only=read_only,
-        shared_memory=bool(taken) and _in_a_child(lambda: _try_shared_memory(home)) == "",
         no_new_privs="no_new_privs" not in without,
         capabilities="capabilities" not in without,
         undumpable="undumpable" not in without,
@@ -128,8 +125,6 @@ def open_scratch(plan: Plan, home: Path, mib: int) -> None:
     """Make `home` an empty folder that the next worker owns."""
     if plan.tmpfs:
         namespaces.mount_scratch(home, mib, plan.identity)
-        if plan.shared_memory:
-            namespaces.bind_shared_memory(home)
         return
     scratch.remove(home)
     home.mkdir(mode=0o700)
@@ -140,8 +135,6 @@ def open_scratch(plan: Plan, home: Path, mib: int) -> None:
 def close_scratch(plan: Plan, home: Path) -> None:
     """Remove what a worker has left in `home`."""
     if plan.tmpfs:
-        if plan.shared_memory:
-            namespaces.unbind_shared_memory()
         namespaces.unmount_scratch(home)
     else:
         scratch.remove(home)
@@ -226,11 +219,6 @@ def _try_namespaces(home: Path, identity: Identity | None) -> None:
     namespaces.enter()
     namespaces.mount_scratch(home, 1, identity)
     namespaces.unmount_scratch(home)
-
-
-def _try_shared_memory(home: Path) -> None:
-    namespaces.bind_shared_memory(home)
-    namespaces.unbind_shared_memory()
 
 
 def _in_a_child(attempt: Callable[[], object]) -> str:

@@ -21,13 +21,11 @@ from grader.sandbox.linux.privileges import Identity
 _CLONE_NEWNS, _CLONE_NEWIPC = 0x00020000, 0x08000000
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
-_MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 1 << 18
+_MS_REC, _MS_PRIVATE = 0x4000, 1 << 18
 _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _MOUNT_ATTR_RDONLY = 1
 _MOST_FILES = 10_000
-# Where the C library keeps semaphores and shared memory, by name.
-_SHARED_MEMORY = "/dev/shm"
 
 
 class _MountAttr(ctypes.Structure):
@@ -85,31 +83,10 @@ def mount_scratch(home: Path, mib: int, identity: Identity | None) -> None:
     kernel.mount("tmpfs", str(home), "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
 
 
-def bind_shared_memory(home: Path) -> None:
-    """Make `home` the place of shared memory: it counts as scratch, and ends with it.
-
-    Without it there would be neither locks nor queues of `multiprocessing`, and what one
-    submission left there the next could read.
-
-    Raises:
-        OSError: when there is no such place.
-    """
-    kernel.mount(str(home), _SHARED_MEMORY, "", _MS_BIND, "")
-
-
-def unbind_shared_memory() -> None:
-    """Undo `bind_shared_memory`, which must have been done."""
-    _unmount(_SHARED_MEMORY)
-
-
 def unmount_scratch(home: Path) -> None:
     """Take it away with all that is in it; nothing happens when there is none."""
-    _unmount(str(home))
-
-
-def _unmount(place: str) -> None:
     try:
-        kernel.unmount(place, _MNT_DETACH)
+        kernel.unmount(str(home), _MNT_DETACH)
     except OSError as error:
         # EINVAL: not a place where something is mounted.
         if error.errno != errno.EINVAL:

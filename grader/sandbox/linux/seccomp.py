@@ -155,8 +155,7 @@ def _of_files(*, only_scratch_is_writable: bool) -> dict[str, list[Instruction]]
     decided = {name: [_refuse(errno.EOPNOTSUPP)] for name in _ATTRIBUTES}
     decided |= {name: [_PRETEND] for name in _CHANGES_OF_OWNERS}
     if only_scratch_is_writable:
-        ours = (*_CHANGES_OF_MODES, *_CHANGES_OF_TIMES, "link", "linkat")
-        return decided | {name: [_ALLOW] for name in ours}
+        return decided | {name: [_ALLOW] for name in (*_CHANGES_OF_MODES, *_CHANGES_OF_TIMES)}
     decided |= {name: [_PRETEND] for name in _CHANGES_OF_MODES}
     return decided | {name: _pretend_times(place) for name, place in _CHANGES_OF_TIMES.items()}
 

@@ -4,10 +4,10 @@ Sources: x86-64 from <asm/unistd_64.h>, aarch64 from <asm-generic/unistd.h> of t
 headers; `-` where the architecture has no such call. A test compares both with installed headers.
 
 What is missing below is refused: new processes and programs, sockets, signals to others, other
-processes' memory and descriptors, System V and POSIX queues, symbolic links, devices, mounts,
-namespaces, keys, tracing, io_uring, memfd, truncation by name (which Landlock covers from its third
-version on only). Changes of owners, modes, times and attributes, which Landlock does not cover, are
-answered without being made unless they can reach scratch only, see `seccomp`.
+processes' memory and descriptors, System V and POSIX queues, links, devices, mounts, namespaces,
+keys, tracing, io_uring, memfd, truncation by name (which Landlock covers from its third version on
+only). Changes of owners, modes, times and attributes, which Landlock does not cover, are answered
+without being made unless they can reach scratch only, see `seccomp`.
 """
 
 import platform
@@ -61,9 +61,9 @@ KNOWN = """
 open 2 -  openat 257 56  ioctl 16 29  fcntl 72 25  socketpair 53 199  clone 56 220  kill 62 129
 tgkill 234 131  prlimit64 302 261  prctl 157 167  clock_gettime 228 113  clock_nanosleep 230 115
 sched_setaffinity 203 122
-# what a file is like, and other names for it: where only scratch can be written
+# what a file is like: where only scratch can be written
 chmod 90 -  fchmod 91 52  fchmodat 268 53  utimensat 280 88  utime 132 -  utimes 235 -
-futimesat 261 -  link 86 -  linkat 265 37
+futimesat 261 -
 # answered as if they had been done
 chown 92 -  fchown 93 55  lchown 94 -  fchownat 260 54
 # answered as a file system without attributes does
