@@ -44,6 +44,8 @@ class Student:
         self._session = session
         self._entry_points = entry_points
         self._kept: dict[wire.Handle, torch.Tensor] = {}
+        # Axes that were put in front of the positional arguments, see `shapes.InShape`.
+        self.axes: tuple[int, ...] = ()
         self.last_call = ""
         self.last_arguments: tuple[object, ...] = ()
 
