@@ -79,7 +79,10 @@ def mutants(text: str) -> tuple[Mutant, ...]:
     for slot in list(_slots(tree)):
         original = slot.node
         old = _shown(slot.statement)
-        for operator, changed in list(_changes(slot, _modules(tree))):
+        around = Surroundings(
+            parent=slot.parent, modules=_modules(tree), parameters=_parameters(tree)
+        )
+        for operator, changed in list(_changes(slot, around)):
             slot.put(changed)
             statement = changed if isinstance(changed, ast.stmt) else slot.statement
             program = _program(tree, known)
@@ -112,7 +115,7 @@ def _program(tree: ast.Module, known: set[str]) -> str | None:
     return text + "\n"
 
 
-def _changes(slot: _Slot, modules: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
+def _changes(slot: _Slot, around: Surroundings) -> Iterator[tuple[str, ast.AST]]:
     node = slot.node
     if isinstance(node, ast.stmt):
         for name, change in statements.OPERATORS.items():
@@ -120,7 +123,6 @@ def _changes(slot: _Slot, modules: frozenset[str]) -> Iterator[tuple[str, ast.AS
                 # Unparsing looks for line numbers, although it prints none.
                 yield name, ast.copy_location(changed, node)
     elif isinstance(node, ast.expr):
-        around = Surroundings(parent=slot.parent, modules=modules)
         for name, alter in operators.OPERATORS.items():
             for altered in alter(node, around):
                 yield name, altered
@@ -130,6 +132,13 @@ def _modules(tree: ast.Module) -> frozenset[str]:
     imports = (each for each in ast.walk(tree) if isinstance(each, ast.Import))
     return frozenset(
         alias.asname or alias.name.partition(".")[0] for each in imports for alias in each.names
+    )
+
+
+def _parameters(tree: ast.Module) -> frozenset[str]:
+    found = (each.args for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))
+    return frozenset(
+        part.arg for each in found for part in (*each.posonlyargs, *each.args, *each.kwonlyargs)
     )
 
 
