@@ -26,16 +26,17 @@ class InShape:
     """`student`, whose positional arguments get axes in front and whose results lose them.
 
     Args:
+        student: stays reachable as `as_it_is`.
         axes: how many for each positional argument; the result loses those of the first.
     """
 
     def __init__(self, student: Student, axes: Sequence[int]) -> None:
-        self._student = student
+        self.as_it_is = student
         self._axes = tuple(axes)
         student.axes = self._axes
 
     def __getattr__(self, name: str) -> Call:
-        function = getattr(self._student, name)
+        function = getattr(self.as_it_is, name)
 
         def call(*args: object, **kwargs: object) -> torch.Tensor | float:
             given = [self._given(each, at) for at, each in enumerate(args)]
@@ -56,7 +57,7 @@ class InShape:
         match value:
             case Kept():
                 if axes not in value.handles:
-                    value.handles[axes] = self._student.keep(_with_axes(value.value, axes))
+                    value.handles[axes] = self.as_it_is.keep(_with_axes(value.value, axes))
                 return value.handles[axes]
             case torch.Tensor():
                 return _with_axes(value, axes)

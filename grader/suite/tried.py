@@ -115,4 +115,4 @@ def _is_assertion(value: ast.expr) -> bool:
 def _as_the_student(code: str) -> str:
     code = re.sub(r"student\.keep\(([^()]*)\)", r"\1", code)
     code = re.sub(r"student\.(?:observe|new)\(\"(\w+)\",\s*", r"\1(", code)
-    return re.sub(r"\bstudent\.", "", code)
+    return re.sub(r"\b(?:student|any_shape)\.", "", code)

@@ -90,8 +90,8 @@ def known():
 
 @pytest.fixture
 def any_shape(student):
-    """The submission as it is."""
-    return student
+    """The submission as it is, whatever shape `student` gives it."""
+    return student.as_it_is if isinstance(student, InShape) else student
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_a_sentence_alone(student, rng, length, width):
 
 
 @pytest.mark.criterion("batches")
-@pytest.mark.parametrize("batch, length, width", SHAPES + [(1000, 2, 2), (2, 1000, 1)])
+@pytest.mark.parametrize("batch, length, width", SHAPES + [(1000, 2, 2)])
 def test_a_batch_with_positions_l_d(student, rng, batch, length, width):
     tokens = coarse(rng, batch, length, width)
     positions = coarse(rng, length, width)

@@ -101,8 +101,8 @@ def known():
 
 @pytest.fixture
 def any_shape(student):
-    """The submission as it is."""
-    return student
+    """The submission as it is, whatever shape `student` gives it."""
+    return student.as_it_is if isinstance(student, InShape) else student
 
 
 @pytest.fixture
@@ -157,16 +157,23 @@ def check_scores(seen, own, *, atol):
 
 
 def check_scores_across(seen, ids):
-    """Rows at p and at the last position, and rows at 0 and as far from it: the same product."""
+    """Rows at p and q have the product of the rows at 0 and q - p, where all three are there."""
     places = ids.tolist()
-    others = torch.tensor([places.index(places[-1] - place) for place in places])
-    check_scores(seen @ seen[-1], seen[others] @ seen[0], atol=WIDE)
+    at = {place: row for row, place in enumerate(places)}
+    pairs = [(p, q) for p, q in itertools.combinations(places, 2) if q - p in at]
+    firsts, seconds = ([at[each] for each in side] for side in zip(*pairs, strict=True))
+    distant = seen[[at[q - p] for p, q in pairs]] @ seen[0]
+    check_scores((seen[firsts] * seen[seconds]).sum(-1), distant, atol=WIDE)
 
 
 def both_ends(rng, last):
-    """Positions drawn from the whole range, each with its counterpart from the other end."""
-    drawn = [rng.integer(1, last // 2) for _ in range(8)]
-    return torch.tensor(sorted({0, last, *drawn, *(last - each for each in drawn)}))
+    """Positions drawn from the whole range, each with its counterparts from two far ends.
+
+    Two, because from 2^k - 1 down nothing is carried when positions wrap at a power of two.
+    """
+    near = [rng.integer(1, last // 2) for _ in range(8)]
+    ends = (last, last - rng.integer(last // 8, last // 4), last // 2 + rng.integer(0, last // 16))
+    return torch.tensor(sorted({0, *near, *(end - each for end in ends for each in (0, *near))}))
 
 
 @pytest.mark.criterion("turning")
