@@ -16,9 +16,7 @@ def graded(folder: Path, sources: Mapping[str, str], *options: str) -> dict[str,
     for name, text in sources.items():
         (folder / f"{name}.py").write_text(text, "utf-8")
     files = [f"{name}.py" for name in sources]
-    result = grade(
-        "check", *files, "--out", "reports", "--audience", "staff", *options, cwd=folder
-    )
+    result = grade("check", *files, "--out", "reports", "--audience", "staff", *options, cwd=folder)
     found = [json.loads(path.read_text("utf-8")) for path in (folder / "reports").rglob("*.json")]
     assert len(found) == len(files), result.stderr.decode()
     return {Path(each["submission"]["file"]).stem: each for each in found}

@@ -277,8 +277,7 @@ def test_hw2_sees_sizes(tmp_path: Path) -> None:
         "numbers": "out = embeddings.clone()\n"
         "    out[..., :512].masked_fill_(mask.unsqueeze(-1), 0.0)\n    return out",
         "large": f"embeddings = embeddings.clamp(max=1e9)\n    {fill}",
-        "small": "embeddings = torch.where(embeddings.abs() < 1e-9, 0.0, embeddings)\n"
-        f"    {fill}",
+        "small": f"embeddings = torch.where(embeddings.abs() < 1e-9, 0.0, embeddings)\n    {fill}",
     }
 
     reports = graded(tmp_path, {name: MASK.format(body=each) for name, each in bodies.items()})

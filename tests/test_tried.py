@@ -88,14 +88,19 @@ del test_in_a_shape
         ((), ["x = [1, 2]", "y = double(x, 3).T @ double(x).T", "half(y, x)"]),
         (
             (1, 0),
-            ["x = [1, 2]", "y = double(x[None], 3)[0].T @ double(x[None])[0].T"]
-            + ["half(y[None], x)[0]"],
+            [
+                "x = [1, 2]",
+                "y = double(x[None], 3)[0].T @ double(x[None])[0].T",
+                "half(y[None], x)[0]",
+            ],
         ),
         (
             (2, 1),
-            ["x = [1, 2]"]
-            + ["y = double(x[None, None], 3[None])[0, 0].T @ double(x[None, None])[0, 0].T"]
-            + ["half(y[None, None], x[None])[0, 0]"],
+            [
+                "x = [1, 2]",
+                "y = double(x[None, None], 3[None])[0, 0].T @ double(x[None, None])[0, 0].T",
+                "half(y[None, None], x[None])[0, 0]",
+            ],
         ),
     ],
 )

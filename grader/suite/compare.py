@@ -165,9 +165,7 @@ def _difference(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor) ->
     return Mismatch("mismatch.values", later=lambda: _told(left, right, agree))
 
 
-def _own(
-    left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor | None
-) -> dict[str, object]:
+def _own(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor | None) -> dict[str, object]:
     if agree is None:
         return {"index": "[]", "seen": shape_text(left), "own": shape_text(right)}
     index = _first(agree)

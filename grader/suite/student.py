@@ -149,9 +149,7 @@ def _no_value(seen: Observation) -> Raised | Died:
     return seen if isinstance(seen, Raised | Died) else Died(cause="garbled")
 
 
-def _checked(
-    entry: EntryPoint, seen: Returned, like: torch.Tensor | None
-) -> torch.Tensor | float:
+def _checked(entry: EntryPoint, seen: Returned, like: torch.Tensor | None) -> torch.Tensor | float:
     """The value as its declared kind.
 
     Raises:

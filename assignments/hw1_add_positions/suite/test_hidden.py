@@ -113,7 +113,9 @@ def axes_that_work(student):
     positions = torch.tensor([[0.25, 2.0], [-3.0, 1.0], [5.0, -0.5]])
     want = added(tokens, positions)
     for axes in SHAPES_OF_ONE:
-        given = [each.reshape(*[1] * a, 3, 2) for each, a in zip((tokens, positions), axes)]
+        given = [
+            each.reshape(*[1] * a, 3, 2) for each, a in zip((tokens, positions), axes, strict=True)
+        ]
         seen = student.observe("add_position_vectors", *given)
         if isinstance(seen, Died):
             break  # asking again would only spend the submission's time
@@ -182,7 +184,7 @@ def test_a_sentence_alone(student, rng, length, width):
 
 
 @pytest.mark.criterion("batches")
-@pytest.mark.parametrize("batch, length, width", SHAPES + [(1000, 2, 2)])
+@pytest.mark.parametrize("batch, length, width", [*SHAPES, (1000, 2, 2)])
 def test_a_batch_with_positions_l_d(student, rng, batch, length, width):
     tokens = coarse(rng, batch, length, width)
     positions = coarse(rng, length, width)

@@ -45,7 +45,9 @@ def axes_that_work(student, want):
     tokens = torch.tensor([[1.0, 4.0], [2.0, -1.0], [0.5, 3.0]])
     positions = torch.tensor([[0.25, 2.0], [-3.0, 1.0], [5.0, -0.5]])
     for axes in SHAPES_OF_ONE:
-        given = [each.reshape(*[1] * a, 3, 2) for each, a in zip((tokens, positions), axes)]
+        given = [
+            each.reshape(*[1] * a, 3, 2) for each, a in zip((tokens, positions), axes, strict=True)
+        ]
         seen = student.observe("add_position_vectors", *given)
         if isinstance(seen, Died):
             break  # asking again would only spend the submission's time

@@ -221,9 +221,7 @@ def assert_rows_at(seen, whole, ids, row):
     if not close(whole[0].double().sort().values, row.double().sort().values, atol=COARSE):
         earlier = torch.where((ids > 0)[:, None], whole[(ids - 1).clamp(min=0)], seen)
         candidates += [earlier, whole[len(whole) - 1 - ids]]
-    own = min(
-        candidates, key=lambda rows: float((seen - rows).abs().nan_to_num(torch.inf).max())
-    )
+    own = min(candidates, key=lambda rows: float((seen - rows).abs().nan_to_num(torch.inf).max()))
     assert_like_own(seen, own, code="not_that_position", atol=ATOL)
 
 
@@ -467,7 +465,7 @@ def test_scores_at_position_1030_are_those_at_position_30(student):
 
 
 # Positions that wrap or stop somewhere keep the scores of rows on the same side of that place. More
-# than one far end, because from 16383 down nothing is carried when positions wrap at a power of two.
+# far ends than one, because from 16383 down nothing is carried when positions wrap at 2^k.
 @pytest.mark.criterion("long")
 def test_scores_across_2500_rows(student):
     x = torch.tensor([1.0, -0.5, 2.0, 0.5, -1.0, 1.25]).repeat(2500, 1)

@@ -5,10 +5,8 @@ import torch
 
 def apply_rope(x, positions=None, base=10000.0):
     length, width = x.shape[-2:]
-    if positions is None:
-        positions = torch.arange(length).float()
-    else:
-        positions = positions.to(x.dtype)
+    counted = torch.arange(length).float()
+    positions = counted if positions is None else positions.to(x.dtype)
     rates = base ** (-torch.arange(0, width, 2).float() / width)
     angles = torch.outer(positions.float(), rates)
     cos, sin = angles.cos(), angles.sin()
