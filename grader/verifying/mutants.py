@@ -136,10 +136,22 @@ def _modules(tree: ast.Module) -> frozenset[str]:
 
 
 def _parameters(tree: ast.Module) -> frozenset[str]:
-    found = (each.args for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))
-    return frozenset(
+    """What callers give, but for parameters whose default is a small number: rates and the like."""
+    found = [each.args for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    names = {
         part.arg for each in found for part in (*each.posonlyargs, *each.args, *each.kwonlyargs)
-    )
+    }
+    return frozenset(names - {name for each in found for name in _small(each)})
+
+
+def _small(arguments: ast.arguments) -> Iterator[str]:
+    places = [*arguments.posonlyargs, *arguments.args]
+    given = zip(reversed(places), reversed(arguments.defaults), strict=False)
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    for part, default in (*given, *named):
+        match default:
+            case ast.Constant(value=int() | float() as value) if abs(value) <= operators.SIZE:
+                yield part.arg
 
 
 # --- the places ------------------------------------------------------------------------------

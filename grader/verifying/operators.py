@@ -121,7 +121,7 @@ _OPPOSITES: Final[Mapping[type[ast.cmpop], type[ast.cmpop]]] = {
 }
 _BOUNDED: Final = frozenset({"arange", "range", "linspace"})
 # What small inputs do not reach: tables, caches and narrow integers end at such sizes.
-_SIZE: Final = 512
+SIZE: Final = 512
 # Parts of a tensor that its numbers do not decide.
 _OUTWARD: Final = frozenset({"shape", "dtype", "device", "ndim"})
 
@@ -247,13 +247,13 @@ def conditions(node: ast.expr, around: Surroundings) -> Iterator[ast.expr]:
 def wraps(node: ast.expr, around: Surroundings) -> Iterator[ast.expr]:
     """A parameter that begins again at 512, as an index into a buffer does."""
     if _is_given(node, around):
-        yield ast.BinOp(left=node, op=ast.Mod(), right=ast.Constant(_SIZE))
+        yield ast.BinOp(left=node, op=ast.Mod(), right=ast.Constant(SIZE))
 
 
 def clamps(node: ast.expr, around: Surroundings) -> Iterator[ast.expr]:
     """A parameter that stops at 512, written so that numbers and tensors take it."""
     if _is_given(node, around):
-        size = ast.Constant(_SIZE)
+        size = ast.Constant(SIZE)
         beyond = ast.Compare(left=node, ops=[ast.Gt()], comparators=[size])
         excess = ast.BinOp(left=node, op=ast.Sub(), right=size)
         cut = ast.BinOp(left=beyond, op=ast.Mult(), right=excess)
