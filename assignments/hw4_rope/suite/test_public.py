@@ -194,16 +194,15 @@ def assert_in_its_form(seen, usual, answers, usual_answers):
     """Rows of ones with another base are right, or follow the submission's rule for the usual one.
 
     The stored answers are those of known mistakes that other criteria pay for, the right one
-    first; sorted, so that pairing and direction are lost. Positions may be counted from the end,
-    so either the last or the first row is the one that has been turned most.
+    first; sorted, so that pairing and direction are lost. Where positions are counted from the
+    end, the last row is not turned, and the first one is turned as the last should be.
     """
-    losses = torch.stack(
-        [(usual_answers - usual[row].double().sort().values).abs().amax(-1) for row in (-1, 0)]
-    ).nan_to_num(torch.inf)
-    way, form = divmod(int(losses.argmin()), len(answers))
-    if losses[way, form] > COARSE:
+    row = 0 if close(usual[-1], torch.ones_like(usual[-1]), atol=SOME) else -1
+    losses = (usual_answers - usual[row].double().sort().values).abs().amax(-1)
+    form = int(losses.nan_to_num(torch.inf).argmin())
+    if not bool(losses[form] <= COARSE):
         fail("base_unknown")
-    numbers = seen[(-1, 0)[way]].double().sort().values
+    numbers = seen[row].double().sort().values
     if form == 0:
         assert_close(numbers, answers[0], atol=COARSE)
     else:
