@@ -60,6 +60,9 @@ def changes(body: str, *, head: str = HEAD) -> list[str]:
         ("return x and y", "return x or y"),
         ("return x.sum(0, keepdim=True)", "return x.sum(0, keepdim=False)"),
         ("return x", "return -x"),
+        ("return x + y", "return x % 512 + y"),
+        ("return x + y", "return x - (x > 512) * (x - 512) + y"),
+        ("z = x\nreturn y * z", "return y * -z"),
         ("return x", "pass"),
         ("x = x + y", "x += y"),
         ("x += y", "x -= y"),
@@ -87,6 +90,14 @@ def test_a_default_is_changed_and_left_out() -> None:
     heads = changes("return x")
 
     assert {"def f(x, y=3):", "def f(x, y=0):", "def f(x, y):"} <= set(heads)
+
+
+def test_a_parameter_with_a_small_default_is_no_size() -> None:
+    made = changes("return x * rate * base", head="def f(x, rate=0.5, base=10000.0):\n")
+
+    assert "return x * rate * (base % 512)" in made
+    assert "return x % 512 * rate * base" in made
+    assert not any("rate % 512" in each or "rate > 512" in each for each in made)
 
 
 def test_a_decorator_is_left_out() -> None:

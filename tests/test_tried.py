@@ -4,6 +4,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from grader.suite import tried
 
 
@@ -62,3 +64,49 @@ def test_what_is_kept_or_observed_reads_like_a_plain_call() -> None:
 
 def test_lines_after_the_failing_one_are_not_told() -> None:
     assert not [each for each in lines("double(x), 4") if "y" in each]
+
+
+def test_in_a_shape(student: Any) -> None:
+    x = [1, 2]
+    if not student.works:
+        return
+    y = student.double(x, 3).T @ student.double(x).T
+    assert_close(
+        student.half(y, student.keep(x)),
+        student.half(x),
+    )
+
+
+# It is material, not a test.
+a_test_in_a_shape = test_in_a_shape
+del test_in_a_shape
+
+
+@pytest.mark.parametrize(
+    ("axes", "told"),
+    [
+        ((), ["x = [1, 2]", "y = double(x, 3).T @ double(x).T", "half(y, x)"]),
+        (
+            (1, 0),
+            [
+                "x = [1, 2]",
+                "y = double(x[None], 3)[0].T @ double(x[None])[0].T",
+                "half(y[None], x)[0]",
+            ],
+        ),
+        (
+            (2, 1),
+            [
+                "x = [1, 2]",
+                "y = double(x[None, None], 3[None])[0, 0].T @ double(x[None, None])[0, 0].T",
+                "half(y[None, None], x[None])[0, 0]",
+            ],
+        ),
+    ],
+)
+def test_a_call_in_another_shape_is_told_as_it_was_made(
+    axes: tuple[int, ...], told: list[str]
+) -> None:
+    line = _line_of(a_test_in_a_shape, "student.half(y")
+
+    assert tried.lines(a_test_in_a_shape, line, {}, axes=axes) == told

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from grader.model import Json
+from grader.suite.finite import finite
 from grader.texts import catalog
 
 SHOWN_DIGITS = 4
@@ -30,21 +31,21 @@ class Mismatch(Exception):
         code: str,
         *,
         own: bool = False,
-        later: Callable[[], dict[str, Json]] | None = None,
-        **args: Json,
+        later: Callable[[], dict[str, object]] | None = None,
+        **args: object,
     ) -> None:
         super().__init__(code)
         self.code = code
         self.own = own
-        self._later = later
-        self._args: dict[str, Json] = args
+        self._later = later or (lambda: args)
+        self._told: dict[str, Json] | None = None
 
     @property
     def told(self) -> dict[str, Json]:
-        """The arguments of the sentence."""
-        if self._later is not None:
-            self._args, self._later = self._later(), None
-        return self._args
+        """The arguments of the sentence, all of them finite JSON."""
+        if self._told is None:
+            self._told = {name: finite(value) for name, value in self._later().items()}
+        return self._told
 
     def __str__(self) -> str:
         return f"{self.code} {self.told}" if self.own else catalog.say("en", self.code, **self.told)
@@ -66,12 +67,7 @@ def assert_close(
     """
     left, right = _wide(seen), _wide(want)
     _same_shape(left, right)
-    # Infinities agree when they are the same; their difference is NaN and says nothing, and a
-    # bound relative to one of them would be infinite.
-    apart = (left - right).abs()
-    agree = (torch.isfinite(apart) & (apart <= atol + rtol * right.abs())) | (
-        (left == right) & torch.isinf(right)
-    )
+    agree = _agree(left, right, atol=atol, rtol=rtol)
     if not bool(agree.all()):
         raise _difference(left, right, agree)
 
@@ -95,7 +91,34 @@ def assert_dtype(seen: torch.Tensor, dtype: torch.dtype) -> None:
         raise Mismatch("mismatch.dtype", expected=_name(dtype), got=_name(seen.dtype))
 
 
-def fail(code: str, **args: Json) -> None:
+def assert_like_own(
+    seen: torch.Tensor | float,
+    own: torch.Tensor | float,
+    *,
+    code: str,
+    atol: float,
+    rtol: float = 0.0,
+    **args: object,
+) -> None:
+    """Fail unless the submission agrees with other numbers of its own.
+
+    Such numbers are no right answer's, so they are never called `expected`: the sentence says
+    whose they are.
+
+    Args:
+        code: a sentence of the assignment's `texts.toml`; besides `args` it may use `{index}`,
+            where the first difference is, and the two numbers there: `{seen}` and `{own}`.
+
+    Raises:
+        Mismatch: with that sentence.
+    """
+    left, right = _wide(seen), _wide(own)
+    agree = _agree(left, right, atol=atol, rtol=rtol) if left.shape == right.shape else None
+    if agree is None or not bool(agree.all()):
+        raise Mismatch(code, own=True, later=lambda: {**args, **_own(left, right, agree)})
+
+
+def fail(code: str, **args: object) -> None:
     """Fail with a sentence of the assignment's own `texts.toml`.
 
     Raises:
@@ -111,6 +134,15 @@ def close(seen: torch.Tensor, want: torch.Tensor, *, atol: float, rtol: float = 
     except Mismatch:
         return False
     return True
+
+
+def _agree(left: torch.Tensor, right: torch.Tensor, *, atol: float, rtol: float) -> torch.Tensor:
+    # Infinities agree when they are the same; their difference is NaN and says nothing, and a
+    # bound relative to one of them would be infinite.
+    apart = (left - right).abs()
+    return (torch.isfinite(apart) & (apart <= atol + rtol * right.abs())) | (
+        (left == right) & torch.isinf(right)
+    )
 
 
 def _wide(value: torch.Tensor | float) -> torch.Tensor:
@@ -133,9 +165,21 @@ def _difference(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor) ->
     return Mismatch("mismatch.values", later=lambda: _told(left, right, agree))
 
 
-def _told(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor) -> dict[str, Json]:
+def _own(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor | None) -> dict[str, object]:
+    if agree is None:
+        return {"index": "[]", "seen": shape_text(left), "own": shape_text(right)}
+    index = _first(agree)
+    own, seen = _distinct(right[tuple(index)], left[tuple(index)])
+    return {"index": f"[{', '.join(map(str, index))}]", "seen": seen, "own": own}
+
+
+def _first(agree: torch.Tensor) -> list[int]:
     # The first in row-major order: argmin over bytes finds the first False.
-    index = _unraveled(int(agree.reshape(-1).to(torch.uint8).argmin()), agree.shape)
+    return _unraveled(int(agree.reshape(-1).to(torch.uint8).argmin()), agree.shape)
+
+
+def _told(left: torch.Tensor, right: torch.Tensor, agree: torch.Tensor) -> dict[str, object]:
+    index = _first(agree)
     want, seen = _distinct(right[tuple(index)], left[tuple(index)])
     return {
         "index": f"[{', '.join(map(str, index))}]",

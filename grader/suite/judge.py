@@ -33,6 +33,7 @@ from grader.sandbox.link import Output
 from grader.sandbox.session import Session, Spent
 from grader.suite import plugin, probes
 from grader.suite.benches import Benches
+from grader.suite.finite import render
 from grader.suite.lives import Lives
 from grader.suite.messages import Order
 from grader.suite.orders import Queue, Tell, teller, write
@@ -382,8 +383,8 @@ def own_text(assignment: Assignment, code: str, args: Mapping[str, Json]) -> Tex
     path = assignment.folder / "texts.toml"
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
-        english = str(tables["en"][code]).format(**args)
-        chinese = str(tables.get("zh", {}).get(code, tables["en"][code])).format(**args)
+        english = render(str(tables["en"][code]), args)
+        chinese = render(str(tables.get("zh", {}).get(code, tables["en"][code])), args)
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise AssignmentError(f"{assignment.id}/texts.toml: [en] {code}: {error!r}") from error
     return Text(code=f"{assignment.id}.{code}", args=args, en=english, zh=chinese)

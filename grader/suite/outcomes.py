@@ -61,7 +61,7 @@ class Reasons:
             case Mismatch():
                 return self._mismatch(planned, item, error, student)
             case Unanswered():
-                return self._unanswered(planned, item, error)
+                return self._unanswered(planned, item, error, student)
             case Spent():
                 text = catalog.text(f"spent.{error.reason}")
                 return _outcome(planned, "not_run", message=text)
@@ -77,7 +77,7 @@ class Reasons:
     ) -> Outcome:
         args = dict(error.told)
         if planned.visibility == "shown":
-            args |= self._call(item, error, student.last_call if student else "")
+            args |= self._call(item, error, student.last_call if student else "", student)
         return _outcome(
             planned,
             "failed",
@@ -95,9 +95,12 @@ class Reasons:
             return self.own_text(own, args)
         return _text(error.code, args)
 
-    def _unanswered(self, planned: Planned, item: pytest.Item, error: Unanswered) -> Outcome:
+    def _unanswered(
+        self, planned: Planned, item: pytest.Item, error: Unanswered, student: Student | None
+    ) -> Outcome:
         seen = error.observation
-        args = self._call(item, error, error.function) if planned.visibility == "shown" else {}
+        shown = planned.visibility == "shown"
+        args = self._call(item, error, error.function, student) if shown else {}
         match seen:
             case Raised():
                 cause: Cause = "memory" if _out_of_memory(seen) else "raised"
@@ -133,10 +136,12 @@ class Reasons:
             **place_args(place),
         )
 
-    def _call(self, item: pytest.Item, error: BaseException, function: str) -> dict[str, Json]:
+    def _call(
+        self, item: pytest.Item, error: BaseException, function: str, student: Student | None
+    ) -> dict[str, Json]:
         """What was tried and where the function stands; for shown tests only."""
         place = place_args(self.places.get(function))
-        lines = _tried(item, error)
+        lines = _tried(item, error, student.axes if student else ())
         return {"function": function, **place, "tried": list(lines)}
 
 
@@ -187,7 +192,7 @@ def _out_of_memory(seen: Raised) -> bool:
     return causes.kind_of(seen.type, seen.message) == "memory"
 
 
-def _tried(item: pytest.Item, error: BaseException) -> list[str]:
+def _tried(item: pytest.Item, error: BaseException, axes: tuple[int, ...]) -> list[str]:
     if not isinstance(item, pytest.Function):
         return []
     test = getattr(item.function, "__wrapped__", item.function)
@@ -195,7 +200,8 @@ def _tried(item: pytest.Item, error: BaseException) -> list[str]:
     while step is not None:
         if step.tb_frame.f_code is test.__code__:
             callspec = getattr(item, "callspec", None)
-            return tried.lines(test, step.tb_lineno, callspec.params if callspec else {})
+            parameters = callspec.params if callspec else {}
+            return tried.lines(test, step.tb_lineno, parameters, axes=axes)
         step = step.tb_next
     return []
 

@@ -44,6 +44,8 @@ class Student:
         self._session = session
         self._entry_points = entry_points
         self._kept: dict[wire.Handle, torch.Tensor] = {}
+        # Axes that were put in front of the positional arguments, see `shapes.InShape`.
+        self.axes: tuple[int, ...] = ()
         self.last_call = ""
         self.last_arguments: tuple[object, ...] = ()
 
@@ -55,7 +57,7 @@ class Student:
             seen = self.observe(name, *args, **kwargs)
             if not isinstance(seen, Returned):
                 raise Unanswered(name, seen)
-            return _checked(entry, seen.value, self._like(entry, args, kwargs))
+            return _checked(entry, seen, self._like(entry, args, kwargs))
 
         return call
 
@@ -147,14 +149,15 @@ def _no_value(seen: Observation) -> Raised | Died:
     return seen if isinstance(seen, Raised | Died) else Died(cause="garbled")
 
 
-def _checked(entry: EntryPoint, value: object, like: torch.Tensor | None) -> torch.Tensor | float:
+def _checked(entry: EntryPoint, seen: Returned, like: torch.Tensor | None) -> torch.Tensor | float:
     """The value as its declared kind.
 
     Raises:
         Mismatch: when kind, shape or dtype family is another.
     """
+    value = seen.value
     if entry.result.kind == "number":
-        return _number(entry, value)
+        return _number(entry, value, is_numpy=seen.claims.get("kind") == "numpy")
     if isinstance(value, wire.Oversized):
         raise Mismatch("mismatch.shape", expected=_shape_of(like), got=_outline(value))
     if not isinstance(value, torch.Tensor):
@@ -165,13 +168,18 @@ def _checked(entry: EntryPoint, value: object, like: torch.Tensor | None) -> tor
     return value
 
 
-def _number(entry: EntryPoint, value: object) -> float:
+def _number(entry: EntryPoint, value: object, *, is_numpy: bool) -> float:
     if isinstance(value, torch.Tensor) and value.ndim == 0:
         _check_family(entry.result, value, or_integer=True)
         value = value.item()
+    if isinstance(value, torch.Tensor | wire.Oversized):
+        # The kind is a claim of the worker, and only words depend on it.
+        code = f"mismatch.several.{'array' if is_numpy else 'tensor'}"
+        raise Mismatch(code, function=entry.name, got=_outline(value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong_kind(entry.name, value, "number")
-    return float(value) if abs(value) < 1e300 else math.copysign(math.inf, value)
+    # Squares and products of what is larger would overflow in the suites' own arithmetic.
+    return math.copysign(math.inf, value) if abs(value) >= 1e300 else float(value)
 
 
 def _check_family(result: Result, value: torch.Tensor, *, or_integer: bool = False) -> None:
@@ -194,15 +202,11 @@ def _kind(value: object) -> str:
     match value:
         case wire.Foreign():
             return clean(value.type, 100)
-        case wire.Oversized():
-            return f"Tensor {_outline(value)}"
-        case torch.Tensor():
-            return f"Tensor {shape_text(value)}"
     return type(value).__name__
 
 
-def _outline(value: wire.Oversized) -> str:
-    return f"({', '.join(map(str, value.shape))})"
+def _outline(value: torch.Tensor | wire.Oversized) -> str:
+    return f"({', '.join(map(str, value.shape))}{',' if len(value.shape) == 1 else ''})"
 
 
 def _shape_of(like: torch.Tensor | None) -> str:

@@ -79,7 +79,10 @@ def mutants(text: str) -> tuple[Mutant, ...]:
     for slot in list(_slots(tree)):
         original = slot.node
         old = _shown(slot.statement)
-        for operator, changed in list(_changes(slot, _modules(tree))):
+        around = Surroundings(
+            parent=slot.parent, modules=_modules(tree), parameters=_parameters(tree)
+        )
+        for operator, changed in list(_changes(slot, around)):
             slot.put(changed)
             statement = changed if isinstance(changed, ast.stmt) else slot.statement
             program = _program(tree, known)
@@ -112,7 +115,7 @@ def _program(tree: ast.Module, known: set[str]) -> str | None:
     return text + "\n"
 
 
-def _changes(slot: _Slot, modules: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
+def _changes(slot: _Slot, around: Surroundings) -> Iterator[tuple[str, ast.AST]]:
     node = slot.node
     if isinstance(node, ast.stmt):
         for name, change in statements.OPERATORS.items():
@@ -120,7 +123,6 @@ def _changes(slot: _Slot, modules: frozenset[str]) -> Iterator[tuple[str, ast.AS
                 # Unparsing looks for line numbers, although it prints none.
                 yield name, ast.copy_location(changed, node)
     elif isinstance(node, ast.expr):
-        around = Surroundings(parent=slot.parent, modules=modules)
         for name, alter in operators.OPERATORS.items():
             for altered in alter(node, around):
                 yield name, altered
@@ -131,6 +133,25 @@ def _modules(tree: ast.Module) -> frozenset[str]:
     return frozenset(
         alias.asname or alias.name.partition(".")[0] for each in imports for alias in each.names
     )
+
+
+def _parameters(tree: ast.Module) -> frozenset[str]:
+    """What callers give, but for parameters whose default is a small number: rates and the like."""
+    found = [each.args for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    names = {
+        part.arg for each in found for part in (*each.posonlyargs, *each.args, *each.kwonlyargs)
+    }
+    return frozenset(names - {name for each in found for name in _small(each)})
+
+
+def _small(arguments: ast.arguments) -> Iterator[str]:
+    places = [*arguments.posonlyargs, *arguments.args]
+    given = zip(reversed(places), reversed(arguments.defaults), strict=False)
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    for part, default in (*given, *named):
+        match default:
+            case ast.Constant(value=int() | float() as value) if abs(value) <= operators.SIZE:
+                yield part.arg
 
 
 # --- the places ------------------------------------------------------------------------------

@@ -21,10 +21,12 @@ class Surroundings:
     Args:
         parent: the node that holds the expression.
         modules: the names of imported modules: `torch.cos(x)` is no method of an object.
+        parameters: the names of what callers give.
     """
 
     parent: ast.AST
     modules: frozenset[str] = frozenset()
+    parameters: frozenset[str] = frozenset()
 
 
 Operator: TypeAlias = Callable[[ast.expr, Surroundings], Iterator[ast.expr]]
@@ -118,6 +120,10 @@ _OPPOSITES: Final[Mapping[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.NotIn: ast.In,
 }
 _BOUNDED: Final = frozenset({"arange", "range", "linspace"})
+# What small inputs do not reach: tables, caches and narrow integers end at such sizes.
+SIZE: Final = 512
+# Parts of a tensor that its numbers do not decide.
+_OUTWARD: Final = frozenset({"shape", "dtype", "device", "ndim"})
 
 
 # --- numbers and words -----------------------------------------------------------------------
@@ -235,6 +241,49 @@ def conditions(node: ast.expr, around: Surroundings) -> Iterator[ast.expr]:
     yield ast.Constant(value=False)
 
 
+# --- what is given ------------------------------------------------------------------------------
+
+
+def wraps(node: ast.expr, around: Surroundings) -> Iterator[ast.expr]:
+    """A parameter that begins again at 512, as an index into a buffer does."""
+    if _is_given(node, around):
+        yield ast.BinOp(left=node, op=ast.Mod(), right=ast.Constant(SIZE))
+
+
+def clamps(node: ast.expr, around: Surroundings) -> Iterator[ast.expr]:
+    """A parameter that stops at 512, written so that numbers and tensors take it."""
+    if _is_given(node, around):
+        size = ast.Constant(SIZE)
+        beyond = ast.Compare(left=node, ops=[ast.Gt()], comparators=[size])
+        excess = ast.BinOp(left=node, op=ast.Sub(), right=size)
+        cut = ast.BinOp(left=beyond, op=ast.Mult(), right=excess)
+        yield ast.BinOp(left=node, op=ast.Sub(), right=cut)
+
+
+def negations(node: ast.expr, around: Surroundings) -> Iterator[ast.expr]:
+    """`-x` for `x`."""
+    if _is_value(node, around):
+        yield ast.UnaryOp(op=ast.USub(), operand=node)
+
+
+def _is_given(node: ast.expr, around: Surroundings) -> bool:
+    return _is_value(node, around) and isinstance(node, ast.Name) and node.id in around.parameters
+
+
+def _is_value(node: ast.expr, around: Surroundings) -> bool:
+    """Whether this is a name that is read for its numbers."""
+    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+        return False
+    match around.parent:
+        case ast.Attribute(attr=attr) if attr in _OUTWARD:
+            return False
+        case ast.Call(func=func) if func is node:
+            return False
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()]) | ast.keyword(arg="device"):
+            return False
+    return node.id not in around.modules
+
+
 # --- tensors -------------------------------------------------------------------------------------
 
 
@@ -335,6 +384,9 @@ OPERATORS: Final[Mapping[str, Operator]] = {
     "comparisons": comparisons,
     "logic": logic,
     "conditions": conditions,
+    "wraps": wraps,
+    "clamps": clamps,
+    "negations": negations,
     "slices": slices,
     "bounds": bounds,
     "in_place": in_place,

@@ -113,6 +113,27 @@ def test_as_many_sentences_as_positions_as_numbers(student, shown):
     assert_equal(student.mask_padding(embeddings, mask), shown["cube"])
 
 
+# Embeddings of ones come back as the mask.
+@pytest.mark.criterion("padding")
+def test_a_thousand_positions(student):
+    mask = (torch.arange(2000).reshape(2, 1000) % 3 > 0).to(torch.int64)
+    assert_equal(student.mask_padding(torch.ones(2, 1000, 1), mask), mask.unsqueeze(-1))
+
+
+@pytest.mark.criterion("padding")
+def test_a_thousand_sentences(student):
+    mask = (torch.arange(2000).reshape(1000, 2) % 3 > 0).to(torch.int64)
+    assert_equal(student.mask_padding(torch.ones(1000, 2, 1), mask), mask.unsqueeze(-1))
+
+
+@pytest.mark.criterion("padding")
+def test_a_thousand_numbers_for_each_token(student):
+    mask = torch.tensor([[1, 0, 1]])
+    rows = torch.ones(1, 3, 1000)
+    kept = mask.unsqueeze(-1).expand(1, 3, 1000)
+    assert_equal(student.mask_padding(rows, mask), kept)
+
+
 @pytest.mark.criterion("types")
 def test_a_bool_mask(student, shown):
     embeddings = torch.arange(1.0, 13.0).reshape(2, 3, 2)

@@ -12,7 +12,7 @@ import math
 import pytest
 import torch
 
-from grader.suite.compare import assert_close, fail
+from grader.suite.compare import assert_close, assert_like_own, fail
 
 # Relative error of a float32 period: 6e-7. Nearest wrong: 5e-4 (6.28 for 2π).
 RTOL = 1e-5
@@ -26,6 +26,9 @@ WAVES = (
     lambda angle: cmath.exp(1j * math.pi * angle).imag,
     lambda angle: angle,
 )
+
+# The handout promises that no position is beyond.
+LAST = 16383
 
 # Positions counted from 0 or from 1.
 STARTS = (0, 1)
@@ -73,9 +76,9 @@ def public_values() -> dict[str, torch.Tensor]:
     def right(pos: int, d: int) -> torch.Tensor:
         return torch.tensor(WAVES[0](angle(pos, 0, d, 10000.0)), dtype=torch.float64)
 
-    def all_forms(base: float) -> torch.Tensor:
+    def all_forms(pos: int, i: int, d: int, base: float) -> torch.Tensor:
         forms = itertools.product(WAVES, EXPONENTS, STARTS)
-        values = [wave(angle(100 + start, 2, 6, base, power)) for wave, power, start in forms]
+        values = [wave(angle(pos + start, i, d, base, power)) for wave, power, start in forms]
         return torch.tensor(values, dtype=torch.float64)
 
     return {
@@ -84,9 +87,20 @@ def public_values() -> dict[str, torch.Tensor]:
         "pair_0_at_2": right(2, 6),
         "pair_0_at_100": right(100, 8),
         "pair_0_at_10000": right(10000, 4),
-        "usual_base": all_forms(10000.0),
-        "base_100": all_forms(100.0),
+        "usual_base": all_forms(100, 2, 6, 10000.0),
+        "base_100": all_forms(100, 2, 6, 100.0),
+        "last_2_6": all_forms(LAST, 2, 6, 10000.0),
+        "last_3_8": all_forms(LAST, 3, 8, 10000.0),
+        "last_3_10": all_forms(LAST, 3, 10, 10000.0),
     }
+
+
+def check_form(seen, want, *, right, atol, rtol=0.0):
+    """`want` is the right value, or that of a mistake which another criterion pays for."""
+    if right:
+        assert_close(seen, want, atol=atol, rtol=rtol)
+    else:
+        assert_like_own(seen, want, code="own_form", atol=atol, rtol=rtol)
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +111,11 @@ def memory():
 
 # Not d = 2: with the spacing 2i / (d - 2), which `value_later_pairs` pays for, it divides by zero.
 @pytest.mark.criterion("value_first_pair")
-@pytest.mark.parametrize("d", [4, 6, 10, 64])
+@pytest.mark.parametrize("d", [4, 6, 10, 64, 2048])
 def test_pair_0(student, rng, memory, d):
     early = student.sinusoid_value(17, 0, 12)
-    assert_close(early, memory.setdefault("early", early), atol=1e-9)
-    for low, high in ((1, 9), (10, 99), (100, 999), (1000, 10000)):
+    assert_like_own(early, memory.setdefault("early", early), code="not_as_before", atol=1e-9)
+    for low, high in ((1, 9), (10, 99), (100, 999)):
         pos = rng.integer(low, high)
         seen = student.sinusoid_value(pos, 0, d)
         assert_close(seen, WAVES[0](angle(pos, 0, d, 10000.0)), atol=atol(pos))
@@ -113,11 +127,28 @@ def test_later_pairs(student, rng, d):
     forms = list(itertools.product(WAVES, EXPONENTS[:3]))
     seen = [student.sinusoid_value(pos, 0, d) for pos in (1, 2, 3)]
     answers = [[w(angle(p, 0, d, 10000.0, e)) for p in (1, 2, 3)] for w, e in forms]
-    wave, exponent = forms[decided(seen, answers)]
-    for high in (9, 99, 999, 5000):
-        pos, i = rng.integer(high // 10 + 1, high), rng.integer(1, d // 2 - 1)
+    form = decided(seen, answers)
+    wave, exponent = forms[form]
+    far = [(LAST, d // 2 - 1), (LAST, d // 2 - 2), (rng.integer(512, LAST), d // 2 - 1)]
+    near = [(rng.integer(high // 10 + 1, high), rng.integer(1, d // 2 - 1)) for high in (9, 99)]
+    for pos, i in (*near, (rng.integer(100, 5000), rng.integer(1, d // 2 - 1)), *far):
         want = wave(angle(pos, i, d, 10000.0, exponent))
-        assert_close(student.sinusoid_value(pos, i, d), want, atol=atol(pos))
+        check_form(student.sinusoid_value(pos, i, d), want, right=form == 0, atol=atol(pos))
+
+
+# A table for so many pairs, or a narrow integer, ends before the last of them.
+@pytest.mark.criterion("value_later_pairs")
+@pytest.mark.parametrize("d", [256, 1026, 2048])
+def test_wide_vectors(student, rng, d):
+    forms = list(itertools.product(WAVES, EXPONENTS[:3]))
+    seen = [student.sinusoid_value(pos, 0, d) for pos in (1, 2, 3)]
+    answers = [[w(angle(p, 0, d, 10000.0, e)) for p in (1, 2, 3)] for w, e in forms]
+    form = decided(seen, answers)
+    wave, exponent = forms[form]
+    for i in (d // 2 - 1, rng.integer(d // 4, d // 2 - 2)):
+        pos = rng.integer(100, 300)
+        want = wave(angle(pos, i, d, 10000.0, exponent))
+        check_form(student.sinusoid_value(pos, i, d), want, right=form == 0, atol=atol(pos))
 
 
 @pytest.mark.criterion("value_base")
@@ -129,11 +160,12 @@ def test_another_base(student, rng, power):
     forms = list(itertools.product(WAVES, EXPONENTS, STARTS))
     usual = [student.sinusoid_value(pos, i, d) for pos, i in calls]
     answers = [[w(angle(p + s, i, d, 10000.0, e)) for p, i in calls] for w, e, s in forms]
-    wave, exponent, start = forms[decided(usual, answers)]
+    form = decided(usual, answers)
+    wave, exponent, start = forms[form]
     for pos, i in calls:
         want = wave(angle(pos + start, i, d, base, exponent))
         seen = student.sinusoid_value(pos, i, d, base=base)
-        assert_close(seen, want, atol=atol(pos), rtol=RTOL)
+        check_form(seen, want, right=form == 0, atol=atol(pos), rtol=RTOL)
 
 
 @pytest.mark.criterion("period_first_pair")
@@ -146,14 +178,15 @@ def test_the_period_of_pair_0(student, d):
 
 
 @pytest.mark.criterion("period_later_pairs")
-@pytest.mark.parametrize("d", [6, 10, 32, 512])
+@pytest.mark.parametrize("d", [6, 10, 32, 512, 2048])
 def test_the_periods_of_later_pairs(student, rng, d):
     first = student.sinusoid_period(0, d)
     if not 0 < first < math.inf:
         fail("not_a_period", pair=0, seen=first)
     for i in (1, rng.integer(1, d // 2 - 1), d // 2 - 1):
         want = first / angle(1, i, d, 10000.0)
-        assert_close(student.sinusoid_period(i, d), want, atol=0.0, rtol=RTOL)
+        right = abs(first - 2 * math.pi) <= RTOL
+        check_form(student.sinusoid_period(i, d), want, right=right, atol=0.0, rtol=RTOL)
 
 
 @pytest.mark.criterion("period_base")
@@ -168,16 +201,17 @@ def test_periods_with_another_base(student, rng, power):
             fail("not_a_period", pair=pair, seen=period)
     if first == usual:
         fail("same_for_every_pair", first=0, second=i)
-    exponent = math.log(usual / first) / math.log(10000.0)
+    exponent = (math.log(usual) - math.log(first)) / math.log(10000.0)
     first, seen = student.sinusoid_period(0, d, base=base), student.sinusoid_period(i, d, base=base)
     for pair, period in ((0, first), (i, seen)):
         if not 0 < period < math.inf:
             fail("not_a_period", pair=pair, seen=period)
     # In logarithms, so that no absurd exponent overflows here; a difference is a relative error.
-    assert_close(math.log(seen), math.log(first) + exponent * math.log(base), atol=RTOL)
+    want = math.log(first) + exponent * math.log(base)
+    assert_like_own(math.log(seen), want, code="own_form", atol=RTOL)
 
 
 @pytest.mark.criterion("value_first_pair")
 def test_the_first_call_once_more_gives_the_same_answer(student, memory):
     late = student.sinusoid_value(17, 0, 12)
-    assert_close(late, memory.setdefault("early", late), atol=1e-9)
+    assert_like_own(late, memory.setdefault("early", late), code="not_as_before", atol=1e-9)
