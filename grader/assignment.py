@@ -29,6 +29,7 @@ _DECIDING = (
     "rubric.toml",
     "texts.toml",
     "misconceptions.toml",
+    "explanations.toml",
     "diagnosis.json",
 )
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from grader import signatures
 from grader.assignment import Assignment
 from grader.errors import AssignmentError
+from grader.explaining.rules import Rule
 from grader.files import replace_file
 from grader.grading import Judge
 from grader.misconceptions import Misconception
@@ -150,6 +151,7 @@ def signatures_of(
     assignment: Assignment,
     reference: Reading,
     gallery: Sequence[tuple[Misconception, Reading]],
+    rules: Sequence[Rule],
     judge: Judge,
 ) -> Signatures:
     """What `diagnosis.json` should hold, asked from a judge."""
@@ -159,6 +161,7 @@ def signatures_of(
             reference,
             gallery,
             lambda reading, changes: judge.numbers(reading, assignment, changes),
+            rules,
         )
     except AssignmentError as error:
         return Signatures(problems=error.problems)
@@ -196,7 +199,7 @@ def _same_knowledge(stored: str, fresh: str) -> bool:
     if stored == fresh:
         return True
     try:
-        pair: tuple[Json, Json] = (json.loads(stored), json.loads(fresh))
+        pair: tuple[Json, Json] = (signatures.plain(stored), signatures.plain(fresh))
     except ValueError:
         return False
     return _close(*pair, absolute=signatures.ATOL, relative=signatures.RTOL)
