@@ -9,12 +9,13 @@ changing that argument, in front of the reference and of every misconception wit
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.assignment import Assignment
 from grader.errors import AssignmentError
 from grader.explaining import rows
-from grader.explaining.rules import Rule, pack
+from grader.explaining.rules import Rule, explained, pack
 from grader.misconceptions import Misconception
 from grader.model import Change, Json, Reading, Text
 from grader.texts import catalog
@@ -22,6 +23,19 @@ from grader.texts import catalog
 Raw = Mapping[str, Any]
 # As in `diagnosis`: what separates rounding from another answer.
 ATOL, RTOL, COARSE = 3e-4, 2e-4, 3e-2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A `diagnosis.json`.
+
+    Args:
+        uneven: pairs of misconceptions that no probe tells apart but that have different hints.
+    """
+
+    text: str
+    uneven: tuple[tuple[str, str], ...]
+
 
 Ask = Callable[[Reading, Mapping[str, Change]], Raw]
 
@@ -32,7 +46,7 @@ def build(
     gallery: Sequence[tuple[Misconception, Reading]],
     ask: Ask,
     rules: Sequence[Rule] = (),
-) -> str:
+) -> Built:
     """The text of the assignment's `diagnosis.json`.
 
     Args:
@@ -58,18 +72,18 @@ def build(
     if problems:
         raise AssignmentError(*problems)
     known += _together(gallery, reference, ask, [right, *(each["numbers"] for each in known)])
-    return _text(assignment, right, known, rules)
+    by_formula = explained(rules)
+    stored = [each for each in known if each["id"] not in by_formula]
+    return Built(text=_text(assignment, right, stored, rules), uneven=_uneven_hints(known))
 
 
-def same_hints(knowledge: str) -> list[tuple[str, str]]:
-    """Pairs of misconceptions that no probe tells apart but that have different hints."""
-    entries = plain(knowledge)["misconceptions"]
-    return [
+def _uneven_hints(known: Sequence[Raw]) -> tuple[tuple[str, str], ...]:
+    return tuple(
         (one["id"], other["id"])
-        for at, one in enumerate(entries)
-        for other in entries[at + 1 :]
+        for at, one in enumerate(known)
+        for other in known[at + 1 :]
         if one["hint"] != other["hint"] and _alike(one["numbers"], other["numbers"])
-    ]
+    )
 
 
 def plain(knowledge: str) -> dict[str, Any]:

@@ -85,6 +85,7 @@ def _mistake(
             "fits",
             "written",
             "weight",
+            "stored",
         )
     )
     if ("formula" in part) == ("written" in part):
@@ -105,6 +106,7 @@ def _mistake(
         fits=fits,
         written=written,
         weight=part["weight"].integer(least=1, most=_HEAVIEST) if "weight" in part else 1,
+        stored=part["stored"].boolean() if "stored" in part else False,
     )
 
 

@@ -25,6 +25,8 @@ class Mistake:
         fits: whether any other constant is looked for, too, when this is the only mistake.
         written: the parameter into which the result is written.
         weight: of two explanations with the same numbers the lighter one is told.
+        stored: whether the numbers of the gallery's file are kept, too, because the formula gives
+            them only in part (the file raises, or rounds in steps of its own).
     """
 
     id: str
@@ -35,6 +37,7 @@ class Mistake:
     fits: bool = False
     written: str | None = None
     weight: int = 1
+    stored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,13 @@ class Rule:
 
     function: str
     steps: tuple[Step, ...]
+
+
+def explained(rules: Sequence[Rule]) -> frozenset[str]:
+    """The misconceptions whose numbers need not be stored, because a formula gives them."""
+    mistakes = [each for rule in rules for step in rule.steps for each in step.mistakes]
+    needed = {each.id for each in mistakes if each.stored or each.formula is None}
+    return frozenset({each.id for each in mistakes} - needed)
 
 
 def pack(rules: Sequence[Rule]) -> str:

@@ -33,14 +33,14 @@ def renew(folder: Path) -> None:
         raise AssignmentError(*problems)
     files = [(each, folder / misconceptions.FOLDER / each.file) for each in known]
     with Judge.start(Settings(audience="staff")) as judge:
-        text = signatures.build(
+        built = signatures.build(
             assignment,
             _reading(reference, assignment),
             [(each, _reading(path, assignment)) for each, path in files if path.is_file()],
             lambda answer, changes: judge.numbers(answer, assignment, changes),
             rules,
         )
-    stored.write_bytes(text.encode("utf-8"))
+    stored.write_bytes(built.text.encode("utf-8"))
 
 
 def _reading(path: Path, assignment: Assignment) -> Reading:
