@@ -70,6 +70,8 @@ class Diagnostician:
             return None
         if (known := _known(function, seen, self.knowledge)) is not None:
             return known
+        if (kind := _kind(seen, probes)) is not None:
+            return _near_miss(function, (kind, {}), by="results")
         explainer, answers = self._explainers.get(function), _answers(seen)
         if explainer is not None and (picks := explainer.one(answers)) is not None:
             return _explained(function, picks)
@@ -198,11 +200,20 @@ def _pairs(
     return [] if all(near.close(left, right) for left, right in pairs) else pairs
 
 
-def _near_miss(function: str, told: near.Told) -> Diagnosis:
+def _kind(seen: Mapping[str, Numbers], probes: Sequence[str]) -> str | None:
+    """What every call gave instead of numbers, where it is one and the same."""
+    kinds = {seen[each].kind if each in seen else "" for each in probes}
+    return kinds.pop() or None if len(kinds) == 1 else None
+
+
+def _near_miss(
+    function: str, told: near.Told, by: Literal["numbers", "results"] = "numbers"
+) -> Diagnosis:
     code, args = told
     return Diagnosis(
         id=f"near.{code}",
         title=catalog.text(f"near.{code}.title", function=function, **args),
         hint=catalog.text(f"near.{code}.hint", function=function, **args),
         function=function,
+        by=by,
     )

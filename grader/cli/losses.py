@@ -255,10 +255,10 @@ def _diagnosed(diagnoses: Sequence[tuple[Row, bool]], style: "Style") -> list[st
 
 def _lead(diagnosis: Row) -> str:
     """What may be said of the resemblance: of numbers only where there were numbers."""
+    by = diagnosis.get("by", "numbers")
     if diagnosis["id"].startswith("near."):
         # A near miss is seen in the numbers themselves, not in a gallery.
-        return "diagnosis_near"
-    by = diagnosis.get("by", "numbers")
+        return "diagnosis_near" if by == "numbers" else "diagnosis_seen"
     return "diagnosis" if by == "numbers" else f"diagnosis_{by}"
 
 

@@ -46,6 +46,7 @@ FUNCTIONS: Final = (
     "softmax",
     "sort",
     "sqrt",
+    "squeeze",
     "stack",
     "std",
     "sum",

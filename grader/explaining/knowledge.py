@@ -25,12 +25,14 @@ class Numbers:
     """What a call on a probe gave: a tensor as float64 and its dtype, or the exception.
 
     `raised` is `Type: message` with digits masked; both None when there was no answer at all.
+    `kind` is what came instead of numbers: "none", or "several" for a tuple or list.
     `exact` numbers are compared to the last bit.
     """
 
     tensor: torch.Tensor | None = None
     dtype: str = ""
     raised: str | None = None
+    kind: str = ""
     exact: bool = False
 
 
@@ -105,7 +107,7 @@ def numbers_json(numbers: Numbers) -> dict[str, Json]:
     if numbers.raised is not None:
         return {"raised": numbers.raised}
     if numbers.tensor is None:
-        return {}
+        return {"kind": numbers.kind} if numbers.kind else {}
     digits = 17 if numbers.exact else 5
     values: list[Json] = [_value(each, digits) for each in numbers.tensor.reshape(-1).tolist()]
     told: dict[str, Json] = {"dtype": numbers.dtype, "shape": [*numbers.tensor.shape]}
@@ -116,7 +118,7 @@ def numbers_from(raw: Mapping[str, Any]) -> Numbers:
     if "raised" in raw:
         return Numbers(raised=str(raw["raised"]))
     if "values" not in raw:
-        return Numbers()
+        return Numbers(kind=str(raw.get("kind", "")))
     values = torch.tensor(rows.plain(raw["values"]), dtype=torch.float64)
     return Numbers(
         tensor=values.reshape(raw["shape"]),

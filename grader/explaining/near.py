@@ -7,6 +7,8 @@ import torch
 from grader.explaining.knowledge import ATOL, COARSE, RTOL
 from grader.model import Json
 
+_WRITTEN_OUT = 10_000_000
+
 Pairs = Sequence[tuple[torch.Tensor, torch.Tensor]]
 
 
@@ -116,4 +118,7 @@ def _is(value: float, other: float) -> bool:
 
 
 def digits(value: float) -> str:
+    """Four digits, and whole numbers as people write them."""
+    if value == round(value) and abs(value) < _WRITTEN_OUT:
+        return str(int(value))
     return f"{value:.4g}"

@@ -107,6 +107,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "softmax": _softmax,
     "sort": _along(np.sort),
     "sqrt": np.sqrt,
+    "squeeze": _along(np.squeeze),
     "stack": lambda one, other, axis: np.stack([one, other], axis=int(axis)),
     "std": lambda x, axis, less: np.std(x, axis=int(axis), ddof=int(less), keepdims=True),
     "sum": _kept(np.sum),

@@ -27,12 +27,13 @@ _AGREEING: Final = 0.5
 _PASSED: Final = 0.7
 _SOLID: Final = 0.5
 # Answered by a submission at least: probes, and numbers.
-_LEAST_PROBES, _LEAST_NUMBERS = 2, 3
+_LEAST_PROBES, _LEAST_NUMBERS, _ALONE = 2, 3, 24
 _ENOUGH: Final = 12
 # Constants that show whether a mistake is a straight line in its constant; those of the others.
 _LINE: Final = (1.0, 2.0, 3.0)
 _GRID: Final = tuple(float(each) for each in np.geomspace(1e-2, 1e7, 109))
 _HALVINGS: Final = 40
+_TRIED: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +141,7 @@ class Explainer:
             if each.probe.id in seen and seen[each.probe.id].value is not None
         ]
         total = sum(value.size for _, value in answered)
-        if len(answered) < min(_LEAST_PROBES, len(self.questions)) or total < _LEAST_NUMBERS:
+        if total < (_LEAST_NUMBERS if len(answered) >= _LEAST_PROBES else _ALONE):
             return None
         group: list[Question] = []
         count = 0
@@ -322,22 +323,39 @@ class Explainer:
         if free.values.shape[1:] != wanted.shape:
             return
         for at in _brackets(free.values, wanted):
-            yield self._root(free, group, wanted, at)
+            yield from self._roots(free, group, wanted, at)
 
-    def _root(self, free: "Free", group: Questions, wanted: Array, at: int) -> float:
-        """Halve the gap after this place of the grid, looking at the number that moves most."""
+    def _roots(self, free: "Free", group: Questions, wanted: Array, at: int) -> Iterator[float]:
+        """Halve the gap after this place of the grid, looking at the numbers that move most.
+
+        One alone may turn round within the gap, near the top of a sine.
+        """
         low, high = (float(each) for each in free.grid[at : at + 2])
         room = ATOL + RTOL * np.abs(wanted)
         first, last = free.values[at : at + 2]
         passed = (np.minimum(first, last) - room <= wanted) & (
             wanted <= np.maximum(first, last) + room
         )
-        where = int(np.where(passed, np.abs(last - first) / room, 0.0).argmax())
-        below = first[where] <= wanted[where]
+        moved = np.where(passed, np.abs(last - first) / room, 0.0)
+        for where in np.argsort(-moved)[:_TRIED]:
+            if moved[where] > 1:
+                yield self._halved(free.pick, group, (low, high), int(where), wanted[where])
+
+    def _halved(
+        self,
+        pick: Pick,
+        group: Questions,
+        ends: tuple[float, float],
+        where: int,
+        wanted: float,
+    ) -> float:
+        low, high = ends
+        first = self._with(pick, low, group)
+        below = first is not None and first[1][where] <= wanted
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            given = self._with(free.pick, middle, group)
-            if given is not None and (given[1][where] <= wanted[where]) == below:
+            given = self._with(pick, middle, group)
+            if given is not None and (given[1][where] <= wanted) == below:
                 low = middle
             else:
                 high = middle
@@ -349,7 +367,7 @@ class Explainer:
         """The numbers of the rule with these mistakes; None where its formulas do not fit."""
         arguments = dict(question.arguments)
         written = next((each.mistake.written for each in picks if each.mistake.written), None)
-        if question.probe.twice and written is not None:
+        if question.probe.twice and written is not None and written not in question.first:
             before = self._run(picks, {**arguments, **question.first}, dtype)
             left = None if before is None else self._result(before, question)
             if left is None or left.shape != np.shape(arguments.get(written)):

@@ -161,6 +161,10 @@ def _of(seen: Observation) -> Numbers:
             return Numbers(tensor=tensor.to(torch.float64), dtype=name)
         case Returned(value=bool() | int() | float() as number):
             return Numbers(tensor=torch.tensor(float(number), dtype=torch.float64), dtype="float")
+        case Returned(value=None):
+            return Numbers(kind="none")
+        case Returned(value=tuple() | list()):
+            return Numbers(kind="several")
         case Raised():
             message = re.sub(r"\d+", "#", clean(seen.message, 200))
             return Numbers(raised=f"{seen.type}: {message}")
