@@ -34,7 +34,7 @@ class Diagnostician:
     def __init__(self, knowledge: Knowledge, questions: Iterable[Question] = ()) -> None:
         self.knowledge = knowledge
         asked = [each for each in questions if _is_precise(knowledge.right.get(each.probe.id))]
-        self._explainers = {
+        self.explainers = {
             rule.function: Explainer(
                 rule=rule,
                 questions=[each for each in asked if each.probe.function == rule.function],
@@ -48,7 +48,7 @@ class Diagnostician:
 
     def warm(self) -> None:
         """Work out what does not depend on a submission."""
-        for each in self._explainers.values():
+        for each in self.explainers.values():
             each.warm()
 
     def diagnose(self, seen: Mapping[str, Numbers]) -> tuple[Diagnosis, ...]:
@@ -72,7 +72,7 @@ class Diagnostician:
             return known
         if (kind := _kind(seen, probes)) is not None:
             return _near_miss(function, (kind, {}), by="results")
-        explainer, answers = self._explainers.get(function), _answers(seen)
+        explainer, answers = self.explainers.get(function), _answers(seen)
         if explainer is not None and (picks := explainer.one(answers)) is not None:
             return _explained(function, picks)
         pairs = _pairs(seen, probes, self.knowledge)
@@ -149,8 +149,9 @@ def _is_precise(right: Numbers | None) -> bool:
 
 def _answers(seen: Mapping[str, Numbers]) -> dict[str, Seen]:
     return {
-        id: Seen(value=None if each.tensor is None else each.tensor.numpy(), exact=each.exact)
+        id: Seen(value=each.tensor.numpy(), exact=each.exact)
         for id, each in seen.items()
+        if each.tensor is not None
     }
 
 

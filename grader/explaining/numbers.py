@@ -99,7 +99,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "repeat": lambda x, times, axis: np.repeat(x, int(times), axis=int(axis)),
     "reshape": lambda x, *sizes: np.reshape(x, [int(each) for each in sizes]),
     "roll": lambda x, by, axis: np.roll(x, int(by), axis=int(axis)),
-    "round": lambda x, *digits: np.round(x, *(int(each) for each in digits)),
+    "round": lambda x, digits=0: np.round(x, int(digits)),
     "shape": lambda x, axis: float(x.shape[int(axis)]),
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "sign": np.sign,

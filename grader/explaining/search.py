@@ -70,7 +70,7 @@ Answers = tuple[tuple[tuple[int, ...], ...], Array]
 class Seen:
     """A submission's answer, and whether it is compared to the last bit."""
 
-    value: Array | None
+    value: Array
     exact: bool = False
 
 
@@ -136,9 +136,7 @@ class Explainer:
     def _group(self, seen: Mapping[str, Seen]) -> Questions | None:
         """The first probes with an answer, until there are numbers enough; None: too few of all."""
         answered = [
-            (each, seen[each.probe.id].value)
-            for each in self.questions
-            if each.probe.id in seen and seen[each.probe.id].value is not None
+            (each, seen[each.probe.id].value) for each in self.questions if each.probe.id in seen
         ]
         total = sum(value.size for _, value in answered)
         if total < (_LEAST_NUMBERS if len(answered) >= _LEAST_PROBES else _ALONE):
@@ -223,8 +221,8 @@ class Explainer:
             with np.errstate(all="ignore"):
                 for at, formulas in enumerate(self._formulas):
                     pick = chosen.get(at)
-                    names[CONSTANT] = pick and pick.constant
-                    value = formulas[pick and id(pick.mistake)](names)
+                    names[CONSTANT] = None if pick is None else pick.constant
+                    value = formulas[None if pick is None else id(pick.mistake)](names)
                     names[_label(at)] = value if dtype == "float64" else np.asarray(value, dtype)
         except numbers.UNFIT:
             return None
@@ -241,7 +239,7 @@ class Explainer:
         differs, solid, total = False, 0, 0
         for question in self.questions:
             answer = seen.get(question.probe.id)
-            if answer is None or answer.value is None:
+            if answer is None:
                 continue
             given = self.give(picks, question)
             if given is None or given.shape != answer.value.shape:
@@ -283,14 +281,16 @@ class Explainer:
 
     def _scanned(self, pick: Pick, group: Questions) -> "Free | None":
         line = [self._with(pick, each, group) for each in _LINE]
-        if any(each is None or each[0] != line[0][0] for each in line if line[0]):
+        given = [each for each in line if each is not None]
+        if len(given) < len(_LINE) or any(each[0] != given[0][0] for each in given):
             return None
-        zero, one, two = (each[1] for each in line if each is not None)
-        slope = one - zero
-        if np.allclose(two - one, slope, rtol=1e-9, atol=1e-9, equal_nan=True):
-            return Free(pick=pick, start=zero - slope * _LINE[0], slope=slope)
+        first, second, third = (each[1] for each in given)
+        with np.errstate(all="ignore"):
+            slope = second - first
+            if np.allclose(third - second, slope, rtol=1e-9, atol=1e-9, equal_nan=True):
+                return Free(pick=pick, start=first - slope * _LINE[0], slope=slope)
         kept = [(each, self._with(pick, each, group)) for each in _GRID]
-        rows = [(each, value[1]) for each, value in kept if value and value[0] == line[0][0]]
+        rows = [(each, row[1]) for each, row in kept if row and row[0] == given[0][0]]
         return Free(
             pick=pick,
             grid=np.array([each for each, _ in rows]),
@@ -370,7 +370,7 @@ class Explainer:
         if question.probe.twice and written is not None and written not in question.first:
             before = self._run(picks, {**arguments, **question.first}, dtype)
             left = None if before is None else self._result(before, question)
-            if left is None or left.shape != np.shape(arguments.get(written)):
+            if left is None or left.shape != np.shape(_array(arguments[written], dtype)):
                 return None
             arguments[written] = left
         names = self._run(picks, arguments, dtype)

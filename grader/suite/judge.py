@@ -166,7 +166,9 @@ class Driver:
         self.collect_errors = ""
         self.run: Run | None = None
         known = knowledge.load(assignment.folder / "diagnosis.json")
-        self.diagnostician = known and diagnosis.Diagnostician(known, probes.questions(assignment))
+        self.diagnostician = (
+            None if known is None else diagnosis.Diagnostician(known, probes.questions(assignment))
+        )
         self.desk = plugin.Desk(
             assignment=assignment.id,
             entry_points={entry.name: entry for entry in assignment.entry_points},
