@@ -12,7 +12,7 @@ misconceptions differ by 1e-2 and more; the builder of `diagnosis.json` refuses 
 differ from the right answer by more than the tolerance.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 import torch
@@ -59,12 +59,14 @@ class Diagnostician:
         """
         found: list[Diagnosis] = []
         for function in self.knowledge.probes:
-            match = self._of(function, seen)
+            match = self._of(function, seen, {each.id for each in found})
             if match is not None and match.id not in {each.id for each in found}:
                 found.append(match)
         return tuple(found)
 
-    def _of(self, function: str, seen: Mapping[str, Numbers]) -> Diagnosis | None:
+    def _of(
+        self, function: str, seen: Mapping[str, Numbers], told: Collection[str]
+    ) -> Diagnosis | None:
         probes, right = self.knowledge.probes[function], self.knowledge.right
         if all(same(seen.get(each), right[each], dtype=True) for each in probes):
             return None
@@ -73,7 +75,7 @@ class Diagnostician:
         if (kind := _kind(seen, probes)) is not None:
             return _near_miss(function, (kind, {}), by="results")
         explainer, answers = self.explainers.get(function), _answers(seen)
-        if explainer is not None and (picks := explainer.one(answers)) is not None:
+        if explainer is not None and (picks := explainer.one(answers, told)) is not None:
             return _explained(function, picks)
         pairs = _pairs(seen, probes, self.knowledge)
         if pairs and (told := near.plain(pairs)) is not None:

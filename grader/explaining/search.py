@@ -5,7 +5,7 @@ submission answers. What a rule's mistakes give does not depend on the submissio
 out once, on one probe, for all of them; only what agrees there is looked at on the other probes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -113,9 +113,14 @@ class Explainer:
             self._table(group, 1)
             self._table(group, 2)
 
-    def one(self, seen: Mapping[str, Seen]) -> Picks | None:
-        """The one mistake that gives these numbers, with a fitted constant if need be."""
-        return self._listed(seen, 1) or self._fitted(seen)
+    def one(self, seen: Mapping[str, Seen], told: Collection[str] = ()) -> Picks | None:
+        """The one mistake that gives these numbers, with a fitted constant if need be.
+
+        Args:
+            told: the ids of mistakes that another function shows; one of them that explains this
+                one, too, is the simplest explanation.
+        """
+        return self._listed(seen, 1, told) or self._fitted(seen)
 
     def two(self, seen: Mapping[str, Seen]) -> Picks | None:
         """The two mistakes that give these numbers together."""
@@ -123,15 +128,17 @@ class Explainer:
 
     # --- listed explanations ----------------------------------------------------------------
 
-    def _listed(self, seen: Mapping[str, Seen], size: int) -> Picks | None:
+    def _listed(
+        self, seen: Mapping[str, Seen], size: int, told: Collection[str] = ()
+    ) -> Picks | None:
         group = self._group(seen)
         if group is None:
             return None
         shapes, values = _answers(group, seen)
-        for picks in self._table(group, size).near(shapes, values):
-            if self.explains(picks, seen):
-                return picks
-        return None
+        near = [*self._table(group, size).near(shapes, values)]
+        if told:
+            near.sort(key=lambda picks: picks[0].mistake.id not in told)
+        return next((picks for picks in near if self.explains(picks, seen)), None)
 
     def _group(self, seen: Mapping[str, Seen]) -> Questions | None:
         """The first probes with an answer, until there are numbers enough; None: too few of all."""
