@@ -17,7 +17,7 @@ from grader.explaining import reading
 from grader.explaining.knowledge import Knowledge, Known, Numbers, same
 from grader.explaining.rules import Mistake, Rule, Step, pack, unpack
 from grader.explaining.search import Question, Seen, singles
-from grader.model import Probe, Text
+from grader.model import Probe, Raised, Returned, Text
 from grader.suite import probes
 
 RIGHT = torch.tensor([[1.0, 2.0, 3.5], [4.0, -5.0, 6.0], [7.5, 8.0, 9.0], [0.5, 0.25, -1.0]])
@@ -434,3 +434,108 @@ def test_a_diagnosis_file_holds_no_list_of_pairs_and_stays_small() -> None:
         assert knowledge is not None
         assert not [each.id for each in knowledge.known if "+" in each.id]
         assert (folder / "diagnosis.json").stat().st_size < 64 * 1024
+
+
+# --- how probes call ---------------------------------------------------------------------------
+
+
+class FakeSession:
+    """Answers calls with a function that has parameters of its own names."""
+
+    def __init__(self, function: Callable[..., float]) -> None:
+        self.function = function
+        self.calls: list[tuple[tuple[object, ...], dict[str, object]]] = []
+
+    def call(
+        self,
+        name: str,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        *,
+        allowance: int,
+    ) -> Returned | Raised:
+        self.calls.append((args, kwargs))
+        try:
+            return Returned(value=self.function(*args, **kwargs), claims={}, stdout="")
+        except TypeError as error:
+            return Raised(type="TypeError", message=str(error), trace=(), stdout="")
+
+
+def ask(function: Callable[..., float], **given: object) -> tuple[object, FakeSession]:
+    session = FakeSession(function)
+    seen = probes.ask("f", session, ["x", "positions", "base"], given)  # type: ignore[arg-type]
+    return (seen.value if isinstance(seen, Returned) else seen), session
+
+
+def test_a_probe_calls_by_place_whatever_the_parameters_are_called() -> None:
+    value, session = ask(lambda h, p, theta: h + p + theta, x=1.0, positions=2.0, base=4.0)
+
+    assert value == 7.0
+    assert session.calls == [((1.0, 2.0, 4.0), {})]
+
+
+def test_behind_a_gap_a_probe_calls_by_name() -> None:
+    value, session = ask(lambda x, positions=3.0, base=9.0: x + positions + base, x=1.0, base=4.0)
+
+    assert value == 8.0
+    assert session.calls == [((1.0,), {"base": 4.0})]
+
+
+def test_a_gap_is_filled_where_the_parameter_behind_it_has_another_name() -> None:
+    value, session = ask(lambda h, p=None, theta=9.0: h + theta, x=1.0, base=4.0)
+
+    assert value == 5.0
+    assert session.calls[-1] == ((1.0, None, 4.0), {})
+
+
+# --- explanations.toml is read strictly ----------------------------------------------------------
+
+
+def problems_of(tmp_path: Path, text: str) -> list[str]:
+    (tmp_path / "explanations.toml").write_text(text, "utf-8")
+    problems: list[str] = []
+    entry = assignments.load(FOLDERS[-1]).entry_points
+    reading.read(tmp_path, entry, (), problems)
+    return [each.partition(", ")[2] for each in problems]
+
+
+@pytest.mark.parametrize(
+    ("formula", "problem"),
+    [
+        ("x.sum()", "formulas have no function x.sum"),
+        ("__import__", 'no name "__import__" before this step; known are x'),
+        ("open('x')", "formulas have no function open"),
+        ("[x]", "formulas have no List"),
+        ("x if x else 0", "formulas have no IfExp"),
+        ("x + turned", 'no name "turned" before this step; known are x'),
+        ("x + ", "no expression of Python: invalid syntax"),
+        ("lambda: x", "formulas have no Lambda"),
+        ("sin", "sin is a function"),
+        ("x + True", "formulas have no True"),
+    ],
+)
+def test_a_formula_of_another_language_is_refused(
+    tmp_path: Path, formula: str, problem: str
+) -> None:
+    text = (
+        '[[functions]]\nname = "apply_rope"\n[[functions.steps]]\nname = "turned"\n'
+        f'right = "{formula}"\n'
+    )
+
+    (found,) = problems_of(tmp_path, text)
+
+    assert found.startswith(f"functions[0].steps[0].right: {problem}")
+
+
+def test_a_mistake_needs_a_name_a_hint_and_a_formula(tmp_path: Path) -> None:
+    text = (
+        '[[functions]]\nname = "apply_rope"\n[[functions.steps]]\nname = "turned"\nright = "x"\n'
+        'mistakes = [{ id = "a", title = { en = "A", zh = "甲" } }, { misconception = "b",'
+        ' formula = "-x" }]\n'
+    )
+
+    found = problems_of(tmp_path, text)
+
+    assert any("expected a table with either formula or written" in each for each in found)
+    assert any('the key "hint" is missing, here and in the step' in each for each in found)
+    assert any('no misconception "b"' in each for each in found)

@@ -99,7 +99,7 @@ def parse(formula: str) -> ast.expr:
     try:
         tree = ast.parse(formula, mode="eval").body
     except SyntaxError as error:
-        raise ValueError(f"{error.msg}, at character {error.offset}") from error
+        raise ValueError(f"no expression of Python: {error.msg}") from error
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         _refuse(node, called=id(node) in called)

@@ -93,11 +93,11 @@ def _call(
                 if handle is None:
                     return seen
                 given[name] = handle
-        _ask(probe.function, session, names, given | dict(first))
-    return _ask(probe.function, session, names, given)
+        ask(probe.function, session, names, given | dict(first))
+    return ask(probe.function, session, names, given)
 
 
-def _ask(
+def ask(
     function: str, session: Session, names: Sequence[str], given: Mapping[str, object]
 ) -> Observation:
     """Call by place, as far as there is no gap: a submission may name its parameters otherwise.
