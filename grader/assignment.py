@@ -33,6 +33,7 @@ _DECIDING = (
     "rubric.toml",
     "texts.toml",
     "misconceptions.toml",
+    "explanations.toml",
     "diagnosis.json",
 )
 

@@ -1,9 +1,10 @@
 """Which mistake it was: a submission's numbers against those of every known misconception.
 
-Pure functions over numbers. A diagnosis is made only when a submission's results on *all* probes of
-a function are those of one misconception (or of one near miss: the right numbers reordered, scaled,
-shifted by a row, …) and are not the right ones. There is no score of likeness and no threshold to
-tune: no match, no claim.
+Pure functions over numbers. A diagnosis is made only when a submission's results on the probes of a
+function are those of one misconception, of a mistake or two in the function's rule (with a constant
+that is found), or of one near miss (the right numbers scaled, shifted by a row, …), and are not the
+right ones. There is no score of likeness and no threshold to tune: no match, no claim. The simplest
+explanation is told; each is about one function and explains that function's own numbers.
 
 The tolerance separates float32 rounding from other answers. At the probes' positions (up to a few
 hundred) right float32 code is off by at most 1e-4 (DOMAIN: 5e-7 times the largest position), two
@@ -11,297 +12,211 @@ misconceptions differ by 1e-2 and more; the builder of `diagnosis.json` refuses 
 differ from the right answer by more than the tolerance.
 """
 
-import json
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
 
 import torch
 
-from grader.errors import AssignmentError
-from grader.model import Diagnosis, Json, Text
+from grader.explaining import near
+from grader.explaining.knowledge import HALF, Knowledge, Known, Numbers, same
+from grader.explaining.search import Explainer, Pick, Question, Seen
+from grader.model import Diagnosis, Text
 from grader.texts import catalog
 
-ATOL, RTOL = 3e-4, 2e-4
-# Half precision carries three digits; what is off by more is another answer.
-COARSE = 3e-2
-HALF = ("float16", "bfloat16")
 
+class Diagnostician:
+    """What is known about an assignment's wrong answers, ready to be asked.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbers:
-    """What a call on a probe gave: a tensor as float64 and its dtype, or the exception.
-
-    `raised` is `Type: message` with digits masked; both None when there was no answer at all.
-    `exact` numbers are compared to the last bit.
+    Args:
+        questions: the probes with their arguments; without them rules explain nothing.
     """
 
-    tensor: torch.Tensor | None = None
-    dtype: str = ""
-    raised: str | None = None
-    exact: bool = False
+    def __init__(self, knowledge: Knowledge, questions: Iterable[Question] = ()) -> None:
+        self.knowledge = knowledge
+        asked = [each for each in questions if _is_precise(knowledge.right.get(each.probe.id))]
+        self.explainers = {
+            rule.function: Explainer(
+                rule=rule,
+                questions=[each for each in asked if each.probe.function == rule.function],
+                right={
+                    each.probe.id: knowledge.right[each.probe.id].tensor.numpy()  # type: ignore[union-attr]
+                    for each in asked
+                },
+            )
+            for rule in knowledge.rules
+        }
 
+    def warm(self) -> None:
+        """Work out what does not depend on a submission."""
+        for each in self.explainers.values():
+            each.warm()
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """A misconception and its numbers on the probes."""
+    def diagnose(self, seen: Mapping[str, Numbers]) -> tuple[Diagnosis, ...]:
+        """At most one diagnosis for each function.
 
-    id: str
-    title: Text
-    hint: Text
-    numbers: Mapping[str, Numbers]
+        Args:
+            seen: the submission's numbers, by probe.
+        """
+        found: list[Diagnosis] = []
+        for function in self.knowledge.probes:
+            match = self._of(function, seen, {each.id for each in found})
+            if match is not None and match.id not in {each.id for each in found}:
+                found.append(match)
+        return tuple(found)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knowledge:
-    """`diagnosis.json`: the probes of each function, the right numbers, the known wrong ones."""
-
-    probes: Mapping[str, tuple[str, ...]]
-    right: Mapping[str, Numbers]
-    known: tuple[Known, ...]
+    def _of(
+        self, function: str, seen: Mapping[str, Numbers], told: Collection[str]
+    ) -> Diagnosis | None:
+        probes, right = self.knowledge.probes[function], self.knowledge.right
+        if all(same(seen.get(each), right[each], dtype=True) for each in probes):
+            return None
+        if (known := _known(function, seen, self.knowledge)) is not None:
+            return known
+        if (kind := _kind(seen, probes)) is not None:
+            return _near_miss(function, (kind, {}), by="results")
+        explainer, answers = self.explainers.get(function), _answers(seen)
+        if explainer is not None and (picks := explainer.one(answers, told)) is not None:
+            return _explained(function, picks)
+        pairs = _pairs(seen, probes, self.knowledge)
+        if pairs and (plain := near.plain(pairs)) is not None:
+            return _near_miss(function, plain)
+        if explainer is not None and (picks := explainer.two(answers)) is not None:
+            return _explained(function, picks)
+        if pairs and (partial := near.partial(pairs)) is not None:
+            return _near_miss(function, partial)
+        return None
 
 
 def diagnose(seen: Mapping[str, Numbers], knowledge: Knowledge) -> tuple[Diagnosis, ...]:
-    """At most one diagnosis for each function: the known misconception, else the near miss.
-
-    Args:
-        seen: the submission's numbers, by probe.
-    """
-    found: list[Diagnosis] = []
-    for function, probes in knowledge.probes.items():
-        if all(_same(seen.get(each), knowledge.right[each], dtype=True) for each in probes):
-            continue
-        match = _known(seen, probes, knowledge) or _near_miss(function, seen, probes, knowledge)
-        if match is not None and match.id not in {each.id for each in found}:
-            found.append(match)
-    return tuple(found)
+    """The diagnoses by stored numbers and near misses alone."""
+    return Diagnostician(knowledge).diagnose(seen)
 
 
 # --- known misconceptions ------------------------------------------------------------------
 
 
-def _known(
-    seen: Mapping[str, Numbers], probes: Sequence[str], knowledge: Knowledge
-) -> Diagnosis | None:
+def _known(function: str, seen: Mapping[str, Numbers], knowledge: Knowledge) -> Diagnosis | None:
+    probes, right = knowledge.probes[function], knowledge.right
     matches: list[Known] = []
     for each in knowledge.known:
         # A dtype is a matter of its own: whoever returns float64 may still have mixed something
         # up, so it decides only where the numbers are right.
-        by_numbers = not all(_same(each.numbers[p], knowledge.right[p]) for p in probes)
-        by_dtype = not all(_same(each.numbers[p], knowledge.right[p], dtype=True) for p in probes)
+        by_numbers = not all(same(each.numbers[p], right[p]) for p in probes)
+        by_dtype = not all(same(each.numbers[p], right[p], dtype=True) for p in probes)
         if not by_dtype:
             continue
-        if all(_same(seen.get(p), each.numbers[p], dtype=not by_numbers) for p in probes):
+        if all(same(seen.get(p), each.numbers[p], dtype=not by_numbers) for p in probes):
             matches.append(each)
     if not matches:
         return None
-    # Two misconceptions may agree on this function; the one that agrees on the others, too, is it.
-    best = max(matches, key=lambda each: _agreeing(seen, each))
-    return Diagnosis(id=best.id, title=best.title, hint=best.hint)
+    best = max(matches, key=lambda each: _reach(function, seen, each, knowledge))
+    return Diagnosis(
+        id=best.id,
+        title=best.title,
+        hint=best.hint,
+        function=function,
+        by=_by(best, probes, right),
+    )
 
 
-def _agreeing(seen: Mapping[str, Numbers], known: Known) -> int:
-    return sum(_same(seen.get(probe), each) for probe, each in known.numbers.items())
+def _reach(function: str, seen: Mapping[str, Numbers], known: Known, knowledge: Knowledge) -> int:
+    """How well a misconception that explains this function suits the others.
+
+    Best is one that explains them, too; next, one that is about this function alone. What it says
+    of a function that it does not explain would be false.
+    """
+    others = [p for name, ids in knowledge.probes.items() if name != function for p in ids]
+    if all(same(seen.get(p), known.numbers[p]) for p in others):
+        return 2
+    return int(all(same(known.numbers[p], knowledge.right[p]) for p in others))
 
 
-def _same(one: Numbers | None, other: Numbers, *, dtype: bool = False) -> bool:
-    if one is None or (one.tensor is None and one.raised is None):
-        return False
-    if one.raised is not None or other.raised is not None:
-        return one.raised == other.raised
-    if one.tensor is None or other.tensor is None or one.tensor.shape != other.tensor.shape:
-        return False
-    if dtype and one.dtype != other.dtype:
-        return False
-    # The last bit of half precision is a matter of taste: which step rounds is free.
-    atol, rtol = (COARSE, COARSE) if other.dtype in HALF else (ATOL, RTOL)
-    if other.exact:
-        atol, rtol = 0.0, 0.0
-    return bool(torch.allclose(one.tensor, other.tensor, atol=atol, rtol=rtol, equal_nan=True))
+def _by(
+    known: Known, probes: Sequence[str], right: Mapping[str, Numbers]
+) -> Literal["numbers", "results", "errors"]:
+    """By what it was recognised: without numbers nothing may be said of them."""
+    differing = [p for p in probes if not same(known.numbers[p], right[p])]
+    if any(known.numbers[p].raised is not None for p in differing):
+        return "errors"
+    return "numbers" if differing else "results"
 
 
-# --- near misses ---------------------------------------------------------------------------
+# --- rules -----------------------------------------------------------------------------------
 
 
-def _near_miss(
-    function: str, seen: Mapping[str, Numbers], probes: Sequence[str], knowledge: Knowledge
-) -> Diagnosis | None:
+def _is_precise(right: Numbers | None) -> bool:
+    """Half precision carries too few digits to tell one rule from another."""
+    return right is not None and right.tensor is not None and right.dtype not in HALF
+
+
+def _answers(seen: Mapping[str, Numbers]) -> dict[str, Seen]:
+    return {
+        id: Seen(value=each.tensor.numpy(), exact=each.exact)
+        for id, each in seen.items()
+        if each.tensor is not None
+    }
+
+
+def _explained(function: str, picks: Sequence[Pick]) -> Diagnosis:
+    told = [(_filled(each.mistake.title, each), _filled(each.mistake.hint, each)) for each in picks]
+    id = "+".join(each.mistake.id for each in picks)
+    (title, hint), *others = told
+    for other_title, other_hint in others:
+        title, hint = together(title, other_title, "title"), together(hint, other_hint, "hint")
+    return Diagnosis(id=id, title=title, hint=hint, function=function)
+
+
+def _filled(text: Text, pick: Pick) -> Text:
+    if pick.constant is None:
+        return text
+    constant = near.digits(pick.constant)
+    return Text(
+        code=text.code, en=text.en.replace("{c}", constant), zh=text.zh.replace("{c}", constant)
+    )
+
+
+def together(first: Text, second: Text, part: str) -> Text:
+    """One sentence of two mistakes that act together."""
+    code = f"near.together.{part}"
+    return Text(
+        code=code,
+        en=catalog.say("en", code, first=first.en, second=second.en),
+        zh=catalog.say("zh", code, first=first.zh, second=second.zh),
+    )
+
+
+# --- near misses -----------------------------------------------------------------------------
+
+
+def _pairs(
+    seen: Mapping[str, Numbers], probes: Sequence[str], knowledge: Knowledge
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Seen and right values of all probes; none where an answer is missing or not finite."""
     pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
     for probe in probes:
         one = seen.get(probe)
         left, right = one.tensor if one is not None else None, knowledge.right[probe].tensor
         if left is None or right is None or not bool(torch.isfinite(left).all()):
-            return None
+            return []
         if bool(torch.isfinite(right).all()) and knowledge.right[probe].dtype not in HALF:
             pairs.append((left, right))
-    if not pairs or all(_close(left, right) for left, right in pairs):
-        return None
-    told = _near(pairs)
-    if told is None:
-        return None
+    return [] if all(near.close(left, right) for left, right in pairs) else pairs
+
+
+def _kind(seen: Mapping[str, Numbers], probes: Sequence[str]) -> str | None:
+    """What every call gave instead of numbers, where it is one and the same."""
+    kinds = {seen[each].kind if each in seen else "" for each in probes}
+    return kinds.pop() or None if len(kinds) == 1 else None
+
+
+def _near_miss(
+    function: str, told: near.Told, by: Literal["numbers", "results"] = "numbers"
+) -> Diagnosis:
     code, args = told
     return Diagnosis(
         id=f"near.{code}",
         title=catalog.text(f"near.{code}.title", function=function, **args),
         hint=catalog.text(f"near.{code}.hint", function=function, **args),
+        function=function,
+        by=by,
     )
-
-
-Pairs = Sequence[tuple[torch.Tensor, torch.Tensor]]
-
-
-def _near(pairs: Pairs) -> tuple[str, dict[str, Json]] | None:
-    """The first near miss that explains every pair of seen and right values."""
-    if all(_close(left, right.mT) for left, right in pairs if right.ndim >= 2) and all(
-        right.ndim >= 2 for _, right in pairs
-    ):
-        return "transposed", {}
-    if any(left.shape != right.shape for left, right in pairs):
-        return None
-    if (factor := _factor(pairs)) is not None:
-        return ("negated", {}) if _is(factor, -1.0) else ("scaled", {"factor": _digits(factor)})
-    if (offset := _offset(pairs)) is not None:
-        return "offset", {"offset": _digits(offset)}
-    return _rows(pairs) or _order(pairs) or _coarse(pairs)
-
-
-def _factor(pairs: Pairs) -> float | None:
-    """The one number by which all right values were multiplied."""
-    left, right = _flat(pairs)
-    largest = int(right.abs().argmax())
-    if right[largest] == 0 or left[largest] == 0:
-        return None
-    factor = float(left[largest] / right[largest])
-    return factor if _close(left, right * factor) and not _is(factor, 1.0) else None
-
-
-def _offset(pairs: Pairs) -> float | None:
-    """The one number that was added to all right values (a single value proves nothing)."""
-    left, right = _flat(pairs)
-    if left.numel() < 3:
-        return None
-    offset = float((left - right).mean())
-    return offset if _close(left, right + offset) and abs(offset) > ATOL else None
-
-
-def _rows(pairs: Pairs) -> tuple[str, dict[str, Json]] | None:
-    """Rows of the second last axis: shifted by one, or only the first or the last one wrong."""
-    if any(right.ndim < 2 or right.shape[-2] < 3 for _, right in pairs):
-        return None
-    if all(_close(left[..., 1:, :], right[..., :-1, :]) for left, right in pairs):
-        return "row_late", {}
-    if all(_close(left[..., :-1, :], right[..., 1:, :]) for left, right in pairs):
-        return "row_early", {}
-    if all(_close(left[..., 1:, :], right[..., 1:, :]) for left, right in pairs):
-        return "first_row", {}
-    if all(_close(left[..., :-1, :], right[..., :-1, :]) for left, right in pairs):
-        return "last_row", {}
-    batched = [(left, right) for left, right in pairs if right.ndim >= 3 and right.shape[0] > 1]
-    if batched and all(_close(left[:1], right[:1]) for left, right in batched):
-        return "first_of_batch", {}
-    return None
-
-
-def _order(pairs: Pairs) -> tuple[str, dict[str, Json]] | None:
-    """The right values of each row, in another order."""
-    if any(right.ndim < 1 or right.shape[-1] < 2 for _, right in pairs):
-        return None
-    if all(_close(left.sort(-1).values, right.sort(-1).values) for left, right in pairs):
-        return "columns", {}
-    return None
-
-
-def _coarse(pairs: Pairs) -> tuple[str, dict[str, Json]] | None:
-    """Right to two or three digits and no more: somewhere the precision was lost."""
-    if all(bool(torch.allclose(left, right, atol=COARSE, rtol=COARSE)) for left, right in pairs):
-        worst = max(float((left - right).abs().max()) for left, right in pairs)
-        return "coarse", {"error": _digits(worst)}
-    return None
-
-
-def _flat(pairs: Pairs) -> tuple[torch.Tensor, torch.Tensor]:
-    return (
-        torch.cat([left.reshape(-1) for left, _ in pairs]),
-        torch.cat([right.reshape(-1) for _, right in pairs]),
-    )
-
-
-def _close(left: torch.Tensor, right: torch.Tensor) -> bool:
-    return left.shape == right.shape and bool(torch.allclose(left, right, atol=ATOL, rtol=RTOL))
-
-
-def _is(value: float, other: float) -> bool:
-    return abs(value - other) <= RTOL
-
-
-def _digits(value: float) -> str:
-    return f"{value:.4g}"
-
-
-# --- diagnosis.json ------------------------------------------------------------------------
-
-
-def load(path: Path) -> Knowledge | None:
-    """The knowledge in a `diagnosis.json`; None when there is no such file.
-
-    Raises:
-        AssignmentError: when the file is not what `signatures` writes.
-    """
-    if not path.is_file():
-        return None
-    try:
-        raw: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        return Knowledge(
-            probes={name: tuple(ids) for name, ids in raw["probes"].items()},
-            right=_all_numbers(raw["right"]),
-            known=tuple(
-                Known(
-                    id=each["id"],
-                    title=_text(each["id"], "title", each["title"]),
-                    hint=_text(each["id"], "hint", each["hint"]),
-                    numbers=_all_numbers(each["numbers"]),
-                )
-                for each in raw["misconceptions"]
-            ),
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        raise AssignmentError(f"{path.parent.name}/{path.name}: {error!r}") from error
-
-
-def numbers_json(numbers: Numbers) -> dict[str, Json]:
-    """Numbers as JSON; five digits are well below the tolerance of a comparison."""
-    if numbers.raised is not None:
-        return {"raised": numbers.raised}
-    if numbers.tensor is None:
-        return {}
-    digits = 17 if numbers.exact else 5
-    values: list[Json] = [_value(each, digits) for each in numbers.tensor.reshape(-1).tolist()]
-    told: dict[str, Json] = {"dtype": numbers.dtype, "shape": [*numbers.tensor.shape]}
-    return told | ({"exact": True} if numbers.exact else {}) | {"values": values}
-
-
-def numbers_from(raw: Mapping[str, Any]) -> Numbers:
-    if "raised" in raw:
-        return Numbers(raised=str(raw["raised"]))
-    if "values" not in raw:
-        return Numbers()
-    values = torch.tensor([float(each) for each in raw["values"]], dtype=torch.float64)
-    return Numbers(
-        tensor=values.reshape(raw["shape"]),
-        dtype=str(raw["dtype"]),
-        exact=bool(raw.get("exact", False)),
-    )
-
-
-def _value(value: float, digits: int) -> Json:
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
-
-
-def _all_numbers(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, Numbers]:
-    return {id: numbers_from(each) for id, each in raw.items()}
-
-
-def _text(id: str, part: str, raw: Mapping[str, str]) -> Text:
-    return Text(code=f"misconception.{id}.{part}", en=raw["en"], zh=raw["zh"])

@@ -288,11 +288,18 @@ class Scored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """A misconception that the submission's numbers match exactly."""
+    """A misconception that the submission's numbers match exactly.
+
+    Args:
+        function: the entry point that it is about; every word of it is true of that one.
+        by: what it was recognised by: numbers, what came beside right numbers (dtypes), or errors.
+    """
 
     id: str
     title: Text
     hint: Text
+    function: str = ""
+    by: Literal["numbers", "results", "errors"] = "numbers"
 
 
 # --- assignments ---------------------------------------------------------------------------

@@ -249,6 +249,8 @@ def _diagnosis(diagnosis: Diagnosis, *, hint: bool) -> dict[str, Json]:
         "id": diagnosis.id,
         "title": _text(diagnosis.title),
         "hint": _text(diagnosis.hint) if hint else None,
+        "function": diagnosis.function,
+        "by": diagnosis.by,
     }
 
 

@@ -9,10 +9,13 @@ changing that argument, in front of the reference and of every misconception wit
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.assignment import Assignment
 from grader.errors import AssignmentError
+from grader.explaining import rows
+from grader.explaining.rules import Rule, explained, pack
 from grader.misconceptions import Misconception
 from grader.model import Change, Json, Reading, Text
 from grader.texts import catalog
@@ -20,6 +23,19 @@ from grader.texts import catalog
 Raw = Mapping[str, Any]
 # As in `diagnosis`: what separates rounding from another answer.
 ATOL, RTOL, COARSE = 3e-4, 2e-4, 3e-2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A `diagnosis.json`.
+
+    Args:
+        uneven: pairs of misconceptions that no probe tells apart but that have different hints.
+    """
+
+    text: str
+    uneven: tuple[tuple[str, str], ...]
+
 
 Ask = Callable[[Reading, Mapping[str, Change]], Raw]
 
@@ -29,11 +45,13 @@ def build(
     reference: Reading,
     gallery: Sequence[tuple[Misconception, Reading]],
     ask: Ask,
-) -> str:
+    rules: Sequence[Rule] = (),
+) -> Built:
     """The text of the assignment's `diagnosis.json`.
 
     Args:
         ask: the numbers of a submission on the probes, with changed arguments.
+        rules: what `explanations.toml` says.
 
     Raises:
         AssignmentError: when the reference does not answer every probe, when no probe tells a
@@ -54,19 +72,43 @@ def build(
     if problems:
         raise AssignmentError(*problems)
     known += _together(gallery, reference, ask, [right, *(each["numbers"] for each in known)])
-    return _text(assignment, right, known)
+    by_formula = explained(rules)
+    stored = [each for each in known if each["id"] not in by_formula]
+    return Built(text=_text(assignment, right, stored, rules), uneven=_uneven_hints(known))
 
 
-def same_hints(knowledge: str) -> list[tuple[str, str]]:
-    """Pairs of misconceptions that no probe tells apart but that have different hints."""
-    raw = json.loads(knowledge)
-    entries = raw["misconceptions"]
-    return [
+def _uneven_hints(known: Sequence[Raw]) -> tuple[tuple[str, str], ...]:
+    return tuple(
         (one["id"], other["id"])
-        for at, one in enumerate(entries)
-        for other in entries[at + 1 :]
+        for at, one in enumerate(known)
+        for other in known[at + 1 :]
         if one["hint"] != other["hint"] and _alike(one["numbers"], other["numbers"])
-    ]
+    )
+
+
+def plain(knowledge: str) -> dict[str, Any]:
+    """What a `diagnosis.json` says, every number of every misconception in digits.
+
+    Raises:
+        ValueError: it is none.
+    """
+    raw = json.loads(knowledge)
+    try:
+        right = _in_digits(raw["right"])
+        entries = [
+            {**entry, "numbers": right | _in_digits(entry["numbers"])}
+            for entry in raw["misconceptions"]
+        ]
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"no diagnosis.json: {error!r}") from error
+    return {**raw, "right": right, "misconceptions": entries}
+
+
+def _in_digits(numbers: Raw) -> dict[str, Any]:
+    return {
+        id: each | ({"values": rows.plain(each["values"])} if "values" in each else {})
+        for id, each in numbers.items()
+    }
 
 
 def _entry(misconception: Misconception, numbers: Raw) -> dict[str, Any]:
@@ -159,24 +201,36 @@ def _near(one: Json, other: Json, *, atol: float, rtol: float) -> bool:
     return left == right or (math.isnan(left) and math.isnan(right))
 
 
-def _text(assignment: Assignment, right: Raw, known: Sequence[Raw]) -> str:
+def _text(assignment: Assignment, right: Raw, known: Sequence[Raw], rules: Sequence[Rule]) -> str:
     probes: dict[str, list[str]] = {}
     for probe in assignment.probes:
         probes.setdefault(probe.function, []).append(probe.id)
-    entries = ",\n".join(_lines(each) for each in known)
+    entries = ",\n".join(_lines(each, right) for each in known)
+    packed = f'"rules": {json.dumps(pack(rules))},\n' if rules else ""
     return (
-        f'{{\n"probes": {json.dumps(probes)},\n"right": {_numbers(right)},\n'
+        f'{{\n"probes": {json.dumps(probes)},\n{packed}"right": {_numbers(right)},\n'
         f'"misconceptions": [\n{entries}\n]\n}}\n'
     )
 
 
-def _lines(entry: Raw) -> str:
+def _lines(entry: Raw, right: Raw) -> str:
     head = {key: entry[key] for key in ("id", "title", "hint")}
     text = json.dumps(head, ensure_ascii=False)
-    return f'{text[:-1]},\n "numbers": {_numbers(entry["numbers"])}}}'
+    differing = {
+        id: entry["numbers"].get(id, {})
+        for id, each in right.items()
+        if not _same(entry["numbers"].get(id), each)
+    }
+    return f'{text[:-1]},\n "numbers": {_numbers(differing)}}}'
 
 
 def _numbers(numbers: Raw) -> str:
     """One line for each probe, so that a change shows where it is."""
-    rows = ",\n".join(f"  {json.dumps(id)}: {json.dumps(each)}" for id, each in numbers.items())
-    return f"{{\n{rows}\n }}"
+    told = ",\n".join(
+        f"  {json.dumps(id)}: {json.dumps(_short(each))}" for id, each in numbers.items()
+    )
+    return f"{{\n{told}\n }}"
+
+
+def _short(numbers: Raw) -> Raw:
+    return {**numbers, "values": rows.packed(numbers["values"])} if "values" in numbers else numbers

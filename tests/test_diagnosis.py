@@ -1,5 +1,6 @@
 """A diagnosis is exact or it is not made."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import diagnosis
-from grader.diagnosis import Knowledge, Known, Numbers, diagnose
+from grader import assignment as assignments
+from grader import misconceptions
+from grader.diagnosis import Diagnostician, diagnose
 from grader.errors import AssignmentError
-from grader.model import Text
+from grader.explaining import knowledge as stored
+from grader.explaining import reading
+from grader.explaining.knowledge import Knowledge, Known, Numbers, same
+from grader.explaining.rules import Mistake, Rule, Step, pack, unpack
+from grader.explaining.search import Question, Seen, singles
+from grader.model import Probe, Raised, Returned, Text
+from grader.suite import probes
 
 RIGHT = torch.tensor([[1.0, 2.0, 3.5], [4.0, -5.0, 6.0], [7.5, 8.0, 9.0], [0.5, 0.25, -1.0]])
 OTHER = torch.tensor([[3.0, -1.0, 0.5], [1.0, 2.5, 4.0], [6.0, 5.0, -2.0], [8.0, 0.75, 1.5]])
@@ -182,7 +190,7 @@ def test_what_is_close_to_the_right_answer_everywhere_is_not_diagnosed(noise: li
 def test_numbers_come_back_from_json_as_they_were() -> None:
     tensor = torch.tensor([[1.5, float("nan")], [float("-inf"), 1 / 3]], dtype=torch.float64)
 
-    back = diagnosis.numbers_from(diagnosis.numbers_json(numbers(tensor, exact=True)))
+    back = stored.numbers_from(stored.numbers_json(numbers(tensor, exact=True)))
 
     assert back.tensor is not None
     assert torch.equal(back.tensor.nan_to_num(7.0), tensor.nan_to_num(7.0))
@@ -190,7 +198,7 @@ def test_numbers_come_back_from_json_as_they_were() -> None:
 
 
 def test_a_folder_without_the_file_has_no_knowledge(tmp_path: Path) -> None:
-    assert diagnosis.load(tmp_path / "diagnosis.json") is None
+    assert stored.load(tmp_path / "diagnosis.json") is None
 
 
 def test_a_damaged_file_is_the_authors_error(tmp_path: Path) -> None:
@@ -198,17 +206,336 @@ def test_a_damaged_file_is_the_authors_error(tmp_path: Path) -> None:
     path.write_text('{"probes": {}}', "utf-8")
 
     with pytest.raises(AssignmentError, match=r"diagnosis\.json: KeyError"):
-        diagnosis.load(path)
+        stored.load(path)
 
 
-@pytest.mark.parametrize("name", ["hw3_sinusoid", "hw4_rope"])
-def test_each_hint_on_two_mistakes_says_that_it_is_about_one_of_them(name: str) -> None:
-    loaded = diagnosis.load(Path(__file__).parent.parent / "assignments" / name / "diagnosis.json")
+def test_what_is_handed_back_instead_of_numbers_is_told() -> None:
+    nothing = {"p": Numbers(kind="none"), "q": Numbers(kind="none")}
+    mixed = {"p": Numbers(kind="none"), "q": numbers(OTHER)}
 
-    assert loaded is not None
-    hints = {each.id: each.hint for each in loaded.known}
-    pairs = {id.partition("+")[::2]: hint for id, hint in hints.items() if "+" in id}
-    assert pairs
-    for (first, second), hint in pairs.items():
-        assert hint.en.endswith(f"First: {hints[first].en} Then: {hints[second].en}")
-        assert hint.zh.endswith(f"第一处：{hints[first].zh}第二处：{hints[second].zh}")
+    assert ids(nothing, knowledge()) == ["near.none"]
+    assert diagnose(nothing, knowledge())[0].by == "results"
+    assert ids(mixed, knowledge()) == []
+
+
+def test_a_misconception_by_its_exceptions_speaks_of_no_numbers() -> None:
+    raising = known("raising", numbers(RIGHT), Numbers(raised="RuntimeError: no"))
+    seen = {"p": numbers(RIGHT), "q": Numbers(raised="RuntimeError: no")}
+
+    (found,) = diagnose(seen, knowledge(raising))
+
+    assert (found.id, found.by, found.function) == ("raising", "errors", "f")
+
+
+def test_a_title_about_two_functions_is_not_told_of_one_that_it_does_not_explain() -> None:
+    both = known("both", numbers(RIGHT**2), numbers(OTHER * 5))
+    alone = known("alone", numbers(RIGHT), numbers(OTHER * 5))
+    what = Knowledge(
+        probes={"f": ("p",), "g": ("q",)},
+        right={"p": numbers(RIGHT), "q": numbers(OTHER)},
+        known=(both, alone),
+    )
+
+    assert ids({"p": numbers(RIGHT**3), "q": numbers(OTHER * 5)}, what) == ["alone"]
+    assert ids({"p": numbers(RIGHT**2), "q": numbers(OTHER * 5)}, what) == ["both"]
+
+
+# --- rules as formulas -----------------------------------------------------------------------
+
+
+def mistake(id: str, formula: str | None, **more: object) -> Mistake:
+    title = Text(code="t", en=f"{id} {{c}}" if "c" in str(formula).split() else id, zh=id)
+    return Mistake(id=id, title=title, hint=Text(code="h", en=id, zh=id), formula=formula, **more)  # type: ignore[arg-type]
+
+
+RULE = Rule(
+    function="f",
+    steps=(
+        Step(
+            name="rate",
+            right="default(rate, 10)",
+            mistakes=(
+                mistake("rate_ignored", "10"),
+                mistake("rate_fixed", "c", constants=(2.0,), fits=True),
+            ),
+        ),
+        Step(
+            name="grown",
+            right="x * 2 ** (x / rate)",
+            mistakes=(mistake("shrunk", "x * 2 ** -(x / rate)"), mistake("doubled", "2 * x")),
+        ),
+        Step(
+            name="out",
+            right="grown",
+            mistakes=(
+                mistake("negative", "-grown"),
+                mistake("shifted", "grown + c", fits=True, weight=2),
+            ),
+        ),
+        Step(name="returned", right="out", mistakes=(mistake("in_place", None, written="x"),)),
+    ),
+)
+CALLS: dict[str, dict[str, object]] = {
+    "usual": {"x": RIGHT.double()},
+    "other": {"x": OTHER.double(), "rate": 7.0},
+    "again": {"x": OTHER.double(), "rate": 3.0},
+}
+
+
+def grow(x: torch.Tensor, rate: float = 10.0, *, sign: float = 1.0) -> torch.Tensor:
+    return x * 2 ** (sign * x / rate)
+
+
+def doctor() -> Diagnostician:
+    right = {id: numbers(grow(**call)) for id, call in CALLS.items()}  # type: ignore[arg-type]
+    right["again"] = numbers(grow(OTHER.double(), 3.0))
+    questions = [
+        Question(
+            probe=Probe(id=id, function="f", arguments={}, twice=id == "again"),
+            arguments=call,
+            first={},
+        )
+        for id, call in CALLS.items()
+    ]
+    return Diagnostician(
+        Knowledge(probes={"f": tuple(CALLS)}, right=right, known=(), rules=(RULE,)), questions
+    )
+
+
+def explained(function: Callable[..., torch.Tensor], *, in_place: bool = False) -> list[str]:
+    seen = {id: numbers(function(**call)) for id, call in CALLS.items()}
+    if in_place:
+        once = function(**CALLS["again"])
+        seen["again"] = numbers(function(once, 3.0))
+    return [each.id for each in doctor().diagnose(seen)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "function"),
+    [
+        ("rate_ignored", lambda x, rate=10.0: grow(x)),
+        ("shrunk", lambda x, rate=10.0: grow(x, rate, sign=-1.0)),
+        ("rate_fixed", lambda x, rate=10.0: grow(x, 2.0)),
+        pytest.param("rate_fixed", lambda x, rate=10.0: grow(x, 137.0), id="another constant"),
+        ("shifted", lambda x, rate=10.0: grow(x, rate) + 0.625),
+        ("rate_ignored+shrunk", lambda x, rate=10.0: grow(x, sign=-1.0)),
+        ("rate_fixed+negative", lambda x, rate=10.0: -grow(x, 2.0)),
+    ],
+)
+def test_mistakes_in_a_rule_are_found_alone_with_a_constant_and_in_pairs(
+    expected: str, function: Callable[..., torch.Tensor]
+) -> None:
+    assert explained(function) == [expected]
+
+
+def test_a_result_written_into_the_argument_is_found_together_with_a_mistake() -> None:
+    assert explained(lambda x, rate=10.0: grow(x, rate), in_place=True) == ["in_place"]
+    assert explained(lambda x, rate=10.0: -grow(x, rate), in_place=True) == ["negative+in_place"]
+
+
+def test_a_fitted_constant_stands_in_the_title() -> None:
+    seen = {id: numbers(grow(call["x"], 137.0)) for id, call in CALLS.items()}  # type: ignore[arg-type]
+
+    (found,) = doctor().diagnose(seen)
+
+    assert found.title.en == "rate_fixed 137"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, rate=10.0: grow(x, rate) * (1 + 1e-6),
+        lambda x, rate=10.0: grow(x.float(), rate),
+        lambda x, rate=10.0: x**3 + rate,
+        lambda x, rate=10.0: grow(x, rate) + x.sin(),
+    ],
+    ids=["nearly right", "in 32 bits", "a power", "a sine added"],
+)
+def test_right_numbers_and_strange_ones_are_not_explained(
+    function: Callable[..., torch.Tensor],
+) -> None:
+    assert explained(function) == []
+
+
+def test_what_is_answered_is_explained_where_the_rest_raises() -> None:
+    seen = {id: numbers(grow(call["x"], sign=-1.0)) for id, call in CALLS.items()}  # type: ignore[arg-type]
+    seen["usual"] = Numbers(raised="ValueError: not enough values")
+
+    assert [each.id for each in doctor().diagnose(seen)] == ["rate_ignored+shrunk"]
+
+
+def test_too_few_numbers_explain_nothing() -> None:
+    seen = {id: Numbers(raised="ValueError: no") for id in CALLS}
+    seen["usual"] = numbers(-grow(RIGHT.double()))
+
+    assert doctor().diagnose(seen) == ()
+
+
+def test_rules_come_back_from_their_packed_form() -> None:
+    assert unpack(pack((RULE,)))[0].steps[1].mistakes[0].formula == "x * 2 ** -(x / rate)"
+    assert pack(unpack(pack((RULE,)))) == pack((RULE,))
+    with pytest.raises(ValueError, match="damaged"):
+        unpack("NotPacked")
+
+
+# --- the shipped assignments -------------------------------------------------------------------
+
+FOLDERS = sorted((Path(__file__).parent.parent / "assignments").glob("hw*"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_formula_of_an_assignment_can_be_read_and_is_up_to_date(folder: Path) -> None:
+    assignment, problems = assignments.load(folder), []  # type: ignore[var-annotated]
+    gallery = misconceptions.read(
+        folder, assignment.id, [each.id for each in assignment.criteria], problems
+    )
+
+    rules = reading.read(folder, assignment.entry_points, gallery, problems)
+    knowledge = stored.load(folder / "diagnosis.json")
+
+    assert problems == []
+    assert knowledge is not None
+    assert pack(rules) == pack(knowledge.rules)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_right_formulas_give_the_right_numbers_and_each_mistake_others(folder: Path) -> None:
+    knowledge = stored.load(folder / "diagnosis.json")
+    assert knowledge is not None
+    explainers = Diagnostician(
+        knowledge, probes.questions(assignments.load(folder))
+    ).explainers.values()
+
+    for explainer in explainers:
+        asked = explainer.questions
+        right = {each.probe.id: Seen(value=explainer.right[each.probe.id]) for each in asked}
+        for question in asked:
+            given = explainer.give((), question)
+            assert given is not None
+            assert same(
+                numbers(torch.from_numpy(given)),
+                numbers(torch.from_numpy(right[question.probe.id].value)),
+            ), question.probe.id
+        for (pick,) in singles(explainer.rule):
+            given = {each.probe.id: explainer.give((pick,), each) for each in asked}
+            exact = {each.probe.id: knowledge.right[each.probe.id].exact for each in asked}
+            seen = {
+                id: Seen(value=each, exact=exact[id])
+                for id, each in given.items()
+                if each is not None
+            }
+            assert pick.mistake.fits or explainer.explains((pick,), seen), pick.mistake.id
+            assert not explainer.explains((pick,), right), pick.mistake.id
+
+
+def test_a_diagnosis_file_holds_no_list_of_pairs_and_stays_small() -> None:
+    for folder in FOLDERS:
+        knowledge = stored.load(folder / "diagnosis.json")
+        assert knowledge is not None
+        assert not [each.id for each in knowledge.known if "+" in each.id]
+        assert (folder / "diagnosis.json").stat().st_size < 64 * 1024
+
+
+# --- how probes call ---------------------------------------------------------------------------
+
+
+class FakeSession:
+    """Answers calls with a function that has parameters of its own names."""
+
+    def __init__(self, function: Callable[..., float]) -> None:
+        self.function = function
+        self.calls: list[tuple[tuple[object, ...], dict[str, object]]] = []
+
+    def call(
+        self,
+        name: str,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        *,
+        allowance: int,
+    ) -> Returned | Raised:
+        self.calls.append((args, kwargs))
+        try:
+            return Returned(value=self.function(*args, **kwargs), claims={}, stdout="")
+        except TypeError as error:
+            return Raised(type="TypeError", message=str(error), trace=(), stdout="")
+
+
+def ask(function: Callable[..., float], **given: object) -> tuple[object, FakeSession]:
+    session = FakeSession(function)
+    seen = probes.ask("f", session, ["x", "positions", "base"], given)  # type: ignore[arg-type]
+    return (seen.value if isinstance(seen, Returned) else seen), session
+
+
+def test_a_probe_calls_by_place_whatever_the_parameters_are_called() -> None:
+    value, session = ask(lambda h, p, theta: h + p + theta, x=1.0, positions=2.0, base=4.0)
+
+    assert value == 7.0
+    assert session.calls == [((1.0, 2.0, 4.0), {})]
+
+
+def test_behind_a_gap_a_probe_calls_by_name() -> None:
+    value, session = ask(lambda x, positions=3.0, base=9.0: x + positions + base, x=1.0, base=4.0)
+
+    assert value == 8.0
+    assert session.calls == [((1.0,), {"base": 4.0})]
+
+
+def test_a_gap_is_filled_where_the_parameter_behind_it_has_another_name() -> None:
+    value, session = ask(lambda h, p=None, theta=9.0: h + theta, x=1.0, base=4.0)
+
+    assert value == 5.0
+    assert session.calls[-1] == ((1.0, None, 4.0), {})
+
+
+# --- explanations.toml is read strictly ----------------------------------------------------------
+
+
+def problems_of(tmp_path: Path, text: str) -> list[str]:
+    (tmp_path / "explanations.toml").write_text(text, "utf-8")
+    problems: list[str] = []
+    entry = assignments.load(FOLDERS[-1]).entry_points
+    reading.read(tmp_path, entry, (), problems)
+    return [each.partition(", ")[2] for each in problems]
+
+
+@pytest.mark.parametrize(
+    ("formula", "problem"),
+    [
+        ("x.sum()", "formulas have no function x.sum"),
+        ("__import__", 'no name "__import__" before this step; known are x'),
+        ("open('x')", "formulas have no function open"),
+        ("[x]", "formulas have no List"),
+        ("x if x else 0", "formulas have no IfExp"),
+        ("x + turned", 'no name "turned" before this step; known are x'),
+        ("x + ", "no expression of Python: invalid syntax"),
+        ("lambda: x", "formulas have no Lambda"),
+        ("sin", "sin is a function"),
+        ("x + True", "formulas have no True"),
+    ],
+)
+def test_a_formula_of_another_language_is_refused(
+    tmp_path: Path, formula: str, problem: str
+) -> None:
+    text = (
+        '[[functions]]\nname = "apply_rope"\n[[functions.steps]]\nname = "turned"\n'
+        f'right = "{formula}"\n'
+    )
+
+    (found,) = problems_of(tmp_path, text)
+
+    assert found.startswith(f"functions[0].steps[0].right: {problem}")
+
+
+def test_a_mistake_needs_a_name_a_hint_and_a_formula(tmp_path: Path) -> None:
+    text = (
+        '[[functions]]\nname = "apply_rope"\n[[functions.steps]]\nname = "turned"\nright = "x"\n'
+        'mistakes = [{ id = "a", title = { en = "A", zh = "甲" } }, { misconception = "b",'
+        ' formula = "-x" }]\n'
+    )
+
+    found = problems_of(tmp_path, text)
+
+    assert any("expected a table with either formula or written" in each for each in found)
+    assert any('the key "hint" is missing, here and in the step' in each for each in found)
+    assert any('no misconception "b"' in each for each in found)

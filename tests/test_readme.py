@@ -30,7 +30,7 @@ from grader.report import schema
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "README.zh.md")
 STUDENT_FILES = ("*.toml", "*.md", "template*.py", "diagnosis.json", "suite/*public*")
-STAFF_TOML = "misconceptions.toml"
+STAFF_TOML = ("misconceptions.toml", "explanations.toml")
 REWRITING = bool(os.environ.get("REWRITE_SCREENS"))
 # As it is installed, so that `Next:` names the command that a reader types.
 SCRIPT = Path(sys.executable).with_name("grade.exe" if os.name == "nt" else "grade")
@@ -162,7 +162,7 @@ def reader(folder: Path) -> dict[str, str]:
     for assignment in sorted((ROOT / "assignments").glob("*/")):
         for pattern in STUDENT_FILES:
             for file in assignment.glob(pattern):
-                if file.name != STAFF_TOML:
+                if file.name not in STAFF_TOML:
                     target = student / file.relative_to(ROOT / "assignments")
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(file, target)

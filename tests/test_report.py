@@ -76,7 +76,7 @@ def test_a_report_has_the_keys_of_the_contract_in_their_order(hw4: Assignment) -
     assert keys(made["submission"]) == "student attempt file kind sha256 submitted_at late"
     assert keys(made["criteria"][0]) == "id title points earned verdict needs message"
     assert keys(made["tests"][0]) == "id criterion visibility verdict cause message detail"
-    assert keys(made["diagnoses"][0]) == "id title hint"
+    assert keys(made["diagnoses"][0]) == "id title hint function by"
     assert keys(made["problems"][0]) == "kind message line cell cell_id quote"
     assert keys(made["output"]) == "text truncated"
     assert keys(made["run"]) == (

@@ -785,3 +785,53 @@ def test_students_see_no_seed_sandbox_level_or_test_id() -> None:
     seen = drawn([report], NOTEBOOK)
 
     assert not any(word in seen for word in ("seed", "sandbox", "full", "test_secret"))
+
+
+# --- diagnoses of two functions ------------------------------------------------------------
+
+
+def two_functions(*, by: str = "numbers", named: bool = True) -> Any:
+    value = a_text(
+        "Expected 1, got 2.", "应为 1，实为 2。", **({"function": "value"} if named else {})
+    )
+    period = a_text("Expected 3, got 4.", "应为 3，实为 4。", function="period")
+    diagnoses = [
+        {
+            "id": name,
+            "title": a_text(f"Mix-up in {name}", f"{name} 写错了"),
+            "hint": a_text(f"Look at {name}.", f"看看 {name}。"),
+            "function": name,
+            "by": by,
+        }
+        for name in ("period", "value")
+    ]
+    return a_report(
+        "hw3",
+        ("Sinusoids", "正弦"),
+        a_criterion(("Values are right", "取值正确"), 2, "failed", value),
+        a_criterion(("Periods are right", "周期正确"), 2, "failed", period),
+        diagnoses=diagnoses,
+    )
+
+
+def test_each_diagnosis_stands_under_the_loss_of_its_own_function() -> None:
+    seen = drawn([two_functions()], NOTEBOOK)
+
+    first, second = seen.split("2. Periods are right")
+    assert "Mix-up in value" in first
+    assert "Mix-up in period" not in first
+    assert "Mix-up in period" in second
+    assert "value: " not in first
+
+
+def test_a_diagnosis_without_a_loss_that_names_its_function_names_it_itself() -> None:
+    seen = drawn([two_functions(named=False)], NOTEBOOK)
+
+    assert 'value: Your numbers are exactly those of a known mix-up: "Mix-up in' in seen
+
+
+def test_of_errors_no_screen_says_that_they_are_numbers() -> None:
+    seen = drawn([two_functions(by="errors")], NOTEBOOK)
+
+    assert "Your numbers" not in seen
+    assert "Your function fails on the same calls, and in the same way, as a known" in seen

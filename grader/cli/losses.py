@@ -44,8 +44,8 @@ def _section(
         title = _heading(group, absences, shown, style)
         rows += ["", *wrap(title, first=f"{number}. ", width=style.width)]
         rows += _reason(group, absences, report, shown, style)
-        if number == 1 and heading == "wrong":
-            rows += _diagnosed(report["diagnoses"], style)
+        if heading == "wrong":
+            rows += _diagnosed(_about(report["diagnoses"], groups, number - 1, style), style)
     return [*rows, *problems.more(groups, style, indent="")]
 
 
@@ -133,17 +133,50 @@ def _block(args: Mapping[str, Any], shown: "Shown", style: "Style") -> list[str]
     return rows
 
 
-def _diagnosed(diagnoses: Sequence[Row], style: "Style") -> list[str]:
-    rows: list[str] = []
+def _about(
+    diagnoses: Sequence[Row], groups: Sequence[Sequence[Row]], place: int, style: "Style"
+) -> list[tuple[Row, bool]]:
+    """The diagnoses that stand under this loss, and whether each has to name its function.
+
+    Each stands under the first loss of the function that it is about. Where no loss that is shown
+    names that function it stands under the first of all, and says which function it means.
+    """
+    shown = [_function(group) for group in groups[: problems.most(style)]]
+    found: list[tuple[Row, bool]] = []
     for each in diagnoses:
-        # A near miss is seen in the numbers themselves, not in a gallery.
-        lead = "diagnosis_near" if each["id"].startswith("near.") else "diagnosis"
-        title = style.say(lead, title=each["title"][style.language])
+        function = each.get("function") or ""
+        # Without a name it is about whatever was lost first.
+        at = shown.index(function) if function in shown else 0
+        if at == place:
+            found.append((each, bool(function) and shown[at] != function))
+    return found
+
+
+def _function(group: Sequence[Row]) -> str:
+    message = group[0]["message"]
+    return "" if message is None else str(message["args"].get("function") or "")
+
+
+def _diagnosed(diagnoses: Sequence[tuple[Row, bool]], style: "Style") -> list[str]:
+    rows: list[str] = []
+    for each, names_function in diagnoses:
+        title = style.say(_lead(each), title=each["title"][style.language])
+        if names_function:
+            title = style.say("diagnosis_of", function=each["function"], sentence=title)
         rows += wrap(title, first="   ", width=style.width)
         if each["hint"] is not None:
             hint = each["hint"][style.language]
             rows += wrap(hint, first=_label("hint", style), width=style.width)
     return rows
+
+
+def _lead(diagnosis: Row) -> str:
+    """What may be said of the resemblance: of numbers only where there were numbers."""
+    by = diagnosis.get("by", "numbers")
+    if diagnosis["id"].startswith("near."):
+        # A near miss is seen in the numbers themselves, not in a gallery.
+        return "diagnosis_near" if by == "numbers" else "diagnosis_seen"
+    return "diagnosis" if by == "numbers" else f"diagnosis_{by}"
 
 
 def _label(name: str, style: "Style") -> str:

@@ -9,6 +9,7 @@ from grader import assignment as assignments
 from grader import misconceptions, signatures, submission
 from grader.assignment import Assignment
 from grader.errors import AssignmentError
+from grader.explaining import reading
 from grader.grading import Judge, Settings
 from grader.model import Reading
 
@@ -27,17 +28,19 @@ def renew(folder: Path) -> None:
     problems: list[str] = []
     criteria = [each.id for each in assignment.criteria]
     known = misconceptions.read(folder, assignment.id, criteria, problems)
+    rules = reading.read(folder, assignment.entry_points, known, problems)
     if problems:
         raise AssignmentError(*problems)
     files = [(each, folder / misconceptions.FOLDER / each.file) for each in known]
     with Judge.start(Settings(audience="staff")) as judge:
-        text = signatures.build(
+        built = signatures.build(
             assignment,
             _reading(reference, assignment),
             [(each, _reading(path, assignment)) for each, path in files if path.is_file()],
-            lambda reading, changes: judge.numbers(reading, assignment, changes),
+            lambda answer, changes: judge.numbers(answer, assignment, changes),
+            rules,
         )
-    stored.write_bytes(text.encode("utf-8"))
+    stored.write_bytes(built.text.encode("utf-8"))
 
 
 def _reading(path: Path, assignment: Assignment) -> Reading:

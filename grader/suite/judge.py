@@ -28,6 +28,7 @@ from grader import diagnosis, submission
 from grader.assignment import Assignment
 from grader.assignment import load as load_assignment
 from grader.errors import AssignmentError, GraderError
+from grader.explaining import knowledge
 from grader.model import Json, Outcome, Planned, Text
 from grader.sandbox.link import Output
 from grader.sandbox.session import Session, Spent
@@ -166,7 +167,10 @@ class Driver:
         self.error: AssignmentError | GraderError | None = None
         self.collect_errors = ""
         self.run: Run | None = None
-        self.knowledge = diagnosis.load(assignment.folder / "diagnosis.json")
+        known = knowledge.load(assignment.folder / "diagnosis.json")
+        self.diagnostician = (
+            None if known is None else diagnosis.Diagnostician(known, probes.questions(assignment))
+        )
         self.desk = plugin.Desk(
             assignment=assignment.id,
             entry_points={entry.name: entry for entry in assignment.entry_points},
@@ -244,6 +248,8 @@ class Driver:
                 case {"outcome": {"test": test, "verdict": verdict}} if verdict != "passed":
                     lost.append(f"{test} ({verdict})")
 
+        if order.diagnose and self.diagnostician is not None:
+            self.diagnostician.warm()
         tell, self.tell = self.tell, hear
         names = [entry.name for entry in self.assignment.entry_points]
         source = submission.understand(submission.read(path), names=names).source
@@ -280,16 +286,16 @@ class Driver:
         run.close_the_shown_part()
         numbers = probes.run(self.assignment, run.session, order.changes)
         if order.only_probes:
-            run.numbers = {id: diagnosis.numbers_json(each) for id, each in numbers.items()}
-        elif self.knowledge is not None:
-            run.diagnoses = diagnosis.diagnose(numbers, self.knowledge)
+            run.numbers = {id: knowledge.numbers_json(each) for id, each in numbers.items()}
+        elif self.diagnostician is not None:
+            run.diagnoses = self.diagnostician.diagnose(numbers)
             if not run.diagnoses and any(
                 _REMEMBERS.search(each.text) for each in order.source.pieces
             ):
                 # What a submission remembers of the tests' calls hides whose numbers these are.
                 run.session.close()
                 numbers = probes.run(self.assignment, run.session, order.changes)
-                run.diagnoses = diagnosis.diagnose(numbers, self.knowledge)
+                run.diagnoses = self.diagnostician.diagnose(numbers)
 
     def _run_items(
         self, order: Order, items: list[pytest.Item], planned: tuple[Planned, ...]

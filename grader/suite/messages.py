@@ -191,7 +191,7 @@ def _problem_from(raw: Mapping[str, Any]) -> Problem:
 
 
 def _diagnosis_from(raw: Mapping[str, Any]) -> Diagnosis:
-    return Diagnosis(id=raw["id"], title=Text(**raw["title"]), hint=Text(**raw["hint"]))
+    return Diagnosis(**{**raw, "title": Text(**raw["title"]), "hint": Text(**raw["hint"])})
 
 
 def place_args(place: Place | None) -> dict[str, Json]:

@@ -1,15 +1,16 @@
 """Running probes: the numbers by which a misconception is recognised."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
 
 from grader.assignment import Assignment
 from grader.claims import clean
-from grader.diagnosis import Numbers
 from grader.errors import GraderError
+from grader.explaining.knowledge import Numbers
+from grader.explaining.search import Question
 from grader.model import Change, Died, Observation, Parameter, Probe, Raised, Recipe, Returned
 from grader.sandbox import wire
 from grader.sandbox.session import Session, Spent
@@ -37,6 +38,18 @@ def run(
     return numbers
 
 
+def questions(assignment: Assignment) -> tuple[Question, ...]:
+    """The probes with their arguments, for whoever works the answers out."""
+    return tuple(
+        Question(
+            probe=each,
+            arguments=_made(assignment, each, each.arguments),
+            first=_made(assignment, each, each.first),
+        )
+        for each in assignment.probes
+    )
+
+
 def _observe(
     assignment: Assignment, probe: Probe, session: Session, changes: Mapping[str, Change]
 ) -> Observation | None:
@@ -45,7 +58,8 @@ def _observe(
         if any(each.name == name for each in _parameters(assignment, probe)):
             _change(arguments, name, change)
     try:
-        return _call(probe, session, arguments, _made(assignment, probe, probe.first))
+        names = [each.name for each in _parameters(assignment, probe)]
+        return _call(probe, session, names, arguments, _made(assignment, probe, probe.first))
     except Spent:
         return None
 
@@ -65,7 +79,11 @@ def _parameters(assignment: Assignment, probe: Probe) -> tuple[Parameter, ...]:
 
 
 def _call(
-    probe: Probe, session: Session, arguments: Mapping[str, object], first: Mapping[str, object]
+    probe: Probe,
+    session: Session,
+    names: Sequence[str],
+    arguments: Mapping[str, object],
+    first: Mapping[str, object],
 ) -> Observation:
     given: dict[str, object] = dict(arguments)
     if probe.twice:
@@ -75,8 +93,29 @@ def _call(
                 if handle is None:
                     return seen
                 given[name] = handle
-        session.call(probe.function, (), given | dict(first), allowance=ROOM)
-    return session.call(probe.function, (), given, allowance=ROOM)
+        ask(probe.function, session, names, given | dict(first))
+    return ask(probe.function, session, names, given)
+
+
+def ask(
+    function: str, session: Session, names: Sequence[str], given: Mapping[str, object]
+) -> Observation:
+    """Call by place, as far as there is no gap: a submission may name its parameters otherwise.
+
+    Behind a gap arguments are named first. Who has other names there raises a TypeError, and gets
+    None in the gap, which stands for "not given" in every declared signature.
+    """
+    missing = [name for name in names if name not in given]
+    gap = names.index(missing[0]) if missing else len(names)
+    placed = [given[name] for name in names[:gap]]
+    named = {name: given[name] for name in names[gap:] if name in given}
+    seen = session.call(function, tuple(placed), named, allowance=ROOM)
+    if named and isinstance(seen, Raised) and seen.type == "TypeError":
+        last = max(names.index(name) for name in named)
+        filled = tuple(given.get(name) for name in names[: last + 1])
+        again = session.call(function, filled, {}, allowance=ROOM)
+        return seen if isinstance(again, Raised) else again
+    return seen
 
 
 def value(recipe: Recipe, rng: Rng) -> object:
@@ -122,6 +161,10 @@ def _of(seen: Observation) -> Numbers:
             return Numbers(tensor=tensor.to(torch.float64), dtype=name)
         case Returned(value=bool() | int() | float() as number):
             return Numbers(tensor=torch.tensor(float(number), dtype=torch.float64), dtype="float")
+        case Returned(value=None):
+            return Numbers(kind="none")
+        case Returned(value=tuple() | list()):
+            return Numbers(kind="several")
         case Raised():
             message = re.sub(r"\d+", "#", clean(seen.message, 200))
             return Numbers(raised=f"{seen.type}: {message}")

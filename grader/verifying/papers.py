@@ -27,6 +27,7 @@ _SCHEMAS: Final = {
     "assignment.toml": "assignment.schema.json",
     "rubric.toml": "rubric.schema.json",
     "misconceptions.toml": "misconceptions.schema.json",
+    "explanations.toml": "explanations.schema.json",
 }
 _LANGUAGES: Final = ("en", "zh")
 

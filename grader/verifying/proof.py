@@ -9,6 +9,8 @@ from typing import Final, Protocol
 
 from grader import misconceptions
 from grader.assignment import Assignment
+from grader.explaining import reading
+from grader.explaining.rules import Rule
 from grader.misconceptions import Misconception
 from grader.model import Text
 from grader.verifying import answers, mutation, outcomes, papers, stored
@@ -47,7 +49,7 @@ class Material:
     """What an assignment is tried with.
 
     Args:
-        problems: of misconceptions.toml, and of equivalent_mutants.toml.
+        problems: of misconceptions.toml and explanations.toml, and of equivalent_mutants.toml.
     """
 
     assignment: Assignment
@@ -60,6 +62,7 @@ class Material:
     known: tuple[Misconception, ...]
     mutants: tuple[Mutant, ...]
     equivalents: tuple[Equivalent, ...]
+    rules: tuple[Rule, ...] = ()
     problems: tuple[str, ...] = ()
     mutant_problems: tuple[str, ...] = ()
 
@@ -153,6 +156,7 @@ def read(assignment: Assignment, private: Path) -> Material:
             if (wrong / each.file).is_file()
         },
         known=known,
+        rules=reading.read(folder, assignment.entry_points, known, problems),
         mutants=mutation.made(assignment),
         equivalents=equivalents,
         problems=tuple(problems),
@@ -183,7 +187,9 @@ def _signatures(material: Material, bench: Bench) -> Callable[[], stored.Signatu
     reference = material.reference
     if reference is None or not gallery or not material.assignment.probes:
         return lambda: None
-    work = partial(stored.signatures_of, material.assignment, reference.reading, gallery)
+    work = partial(
+        stored.signatures_of, material.assignment, reference.reading, gallery, material.rules
+    )
     return bench.later(work).result
 
 

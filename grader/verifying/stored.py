@@ -17,6 +17,7 @@ from typing import Any, Final
 from grader import signatures
 from grader.assignment import Assignment
 from grader.errors import AssignmentError
+from grader.explaining.rules import Rule, unpack
 from grader.files import replace_file
 from grader.grading import Judge
 from grader.misconceptions import Misconception
@@ -143,6 +144,7 @@ class Signatures:
     """A fresh `diagnosis.json`, or why there is none."""
 
     text: str = ""
+    uneven: tuple[tuple[str, str], ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -150,24 +152,26 @@ def signatures_of(
     assignment: Assignment,
     reference: Reading,
     gallery: Sequence[tuple[Misconception, Reading]],
+    rules: Sequence[Rule],
     judge: Judge,
 ) -> Signatures:
     """What `diagnosis.json` should hold, asked from a judge."""
     try:
-        text = signatures.build(
+        built = signatures.build(
             assignment,
             reference,
             gallery,
             lambda reading, changes: judge.numbers(reading, assignment, changes),
+            rules,
         )
     except AssignmentError as error:
         return Signatures(problems=error.problems)
-    return Signatures(text=text)
+    return Signatures(text=built.text, uneven=built.uneven)
 
 
 def uneven_hints(fresh: Signatures) -> list[tuple[str, str]]:
     """Pairs of misconceptions that no probe tells apart but whose hints differ."""
-    return signatures.same_hints(fresh.text) if fresh.text else []
+    return [*fresh.uneven]
 
 
 def diagnosis(assignment: Assignment, fresh: Signatures | None, *, update: bool) -> Row:
@@ -183,12 +187,19 @@ def diagnosis(assignment: Assignment, fresh: Signatures | None, *, update: bool)
         return failed("diagnosis", fresh.problems)
     stored = path.read_text("utf-8") if path.is_file() else ""
     if _same_knowledge(stored, fresh.text):
-        known = len(json.loads(fresh.text)["misconceptions"])
-        return row("diagnosis", [], said("diagnosis_ok", count=known))
+        return row("diagnosis", [], said("diagnosis_ok", **_counts(fresh.text)))
     if update:
         replace_file(path, fresh.text.encode())
         return row("diagnosis", [], said("diagnosis_updated"))
     return row("diagnosis", [said("diagnosis_stale")])
+
+
+def _counts(text: str) -> dict[str, int]:
+    """How many mistakes are known by stored numbers, and how many by formulas."""
+    raw = json.loads(text)
+    rules = unpack(raw["rules"]) if raw.get("rules") else ()
+    formulas = sum(len(step.mistakes) for rule in rules for step in rule.steps)
+    return {"stored": len(raw["misconceptions"]), "formulas": formulas}
 
 
 def _same_knowledge(stored: str, fresh: str) -> bool:
@@ -196,7 +207,7 @@ def _same_knowledge(stored: str, fresh: str) -> bool:
     if stored == fresh:
         return True
     try:
-        pair: tuple[Json, Json] = (json.loads(stored), json.loads(fresh))
+        pair: tuple[Json, Json] = (signatures.plain(stored), signatures.plain(fresh))
     except ValueError:
         return False
     return _close(*pair, absolute=signatures.ATOL, relative=signatures.RTOL)
