@@ -8,7 +8,18 @@ from test_cli_check import RIGHT
 
 from grader import grading, submission
 from grader.assignment import load
-from grader.model import EntryPoint, Frame, Parameter, Place, Raised, Result, Source, Text, Unit
+from grader.model import (
+    EntryPoint,
+    Frame,
+    Parameter,
+    Piece,
+    Place,
+    Raised,
+    Result,
+    Source,
+    Text,
+    Unit,
+)
 from grader.sandbox.wire import NO_INPUT
 from grader.suite import causes, raising
 
@@ -187,7 +198,11 @@ def told(
     type_: str, message: str, *, kind: Any = "module", line: int | None = None, **known: Any
 ) -> Text:
     cell = 3 if kind == "notebook" else None
-    source = Source(kind=kind, units=(Unit(text="import torch\ny = turn(np)", cell=cell),))
+    source = Source(
+        kind=kind,
+        pieces=(Piece(text="import torch\ny = turn(np)", cell=cell),),
+        units=(Unit(piece=0),),
+    )
     trace = (Frame(line=line, cell=cell),) if line else ()
     seen = Raised(type=type_, message=message, trace=trace)
     place = {"function": "turn", "line": 1, "cell": cell, "quote": "def turn(x):"}

@@ -23,15 +23,17 @@ CHINESE: Final = "[\u4e00-\u9fff]"
 # What is called so in Chinese, too: names, and words of Python, of the command line and of JSON.
 NAMES: Final = frozenset(
     """
-    CI CSV Canvas Code Colab Dask Docker Git GitHub Gradescope JSON Jupyter LFS Landlock Linux
-    Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE Schema Transformer VS WSL Windows TLS
-    UTF Unicode gVisor macOS nbgrader seccomp softmax torch torchgrade
+    CI CPU CSV Canvas Code Colab Dask Docker Git GitHub GPU Gradescope JSON Kaggle Jupyter LFS
+    Landlock Linux Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE Schema Transformer
+    VS WSL Windows TLS UTF Unicode gVisor macOS nbgrader seccomp softmax torch torchgrade
     """.split()  # noqa: SIM905 - a list of words
 )
 WORDS_OF_CODE: Final = frozenset(
     """
-    False None True async await base bool coding complex def dtype embeddings false float gbk if inf
-    input int key mask null pos positions raise reshape result return sin tuple true zip list dict
+    Ctrl DataLoader False KeyboardInterrupt None Pool Process ThreadPoolExecutor True async await
+    base bool coding complex def dtype embeddings exit exp false float gbk if inf input import int
+    key mask null numpy pass pos positions print quit raise reshape result subprocess return
+    sigmoid sin tanh tuple true zip list dict
     """.split()  # noqa: SIM905
 )
 TYPED: Final = frozenset(
