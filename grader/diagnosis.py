@@ -78,12 +78,12 @@ class Diagnostician:
         if explainer is not None and (picks := explainer.one(answers, told)) is not None:
             return _explained(function, picks)
         pairs = _pairs(seen, probes, self.knowledge)
-        if pairs and (plain := near.plain(pairs)) is not None:
-            return _near_miss(function, plain)
+        if pairs and (miss := near.plain(pairs)) is not None:
+            return _near_miss(function, miss)
         if explainer is not None and (picks := explainer.two(answers)) is not None:
             return _explained(function, picks)
-        if pairs and (partial := near.partial(pairs)) is not None:
-            return _near_miss(function, partial)
+        if pairs and (miss := near.partial(pairs)) is not None:
+            return _near_miss(function, miss)
         return None
 
 

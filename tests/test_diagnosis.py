@@ -503,11 +503,11 @@ def problems_of(tmp_path: Path, text: str) -> list[str]:
     ("formula", "problem"),
     [
         ("x.sum()", "formulas have no function x.sum"),
-        ("__import__", 'no name "__import__" before this step; known are x'),
+        ("__import__", 'no name "__import__" before this step; known are base, positions, x'),
         ("open('x')", "formulas have no function open"),
         ("[x]", "formulas have no List"),
         ("x if x else 0", "formulas have no IfExp"),
-        ("x + turned", 'no name "turned" before this step; known are x'),
+        ("x + turned", 'no name "turned" before this step; known are base, positions, x'),
         ("x + ", "no expression of Python: invalid syntax"),
         ("lambda: x", "formulas have no Lambda"),
         ("sin", "sin is a function"),

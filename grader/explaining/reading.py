@@ -96,7 +96,7 @@ def _mistake(
     names = given | ({grammar.CONSTANT} if constants or fits else set())
     written = part["written"].text() if "written" in part else None
     if written is not None and written not in given:
-        part["written"].say(f"no parameter {shown(written)}{did_you_mean(written, given)}")
+        part["written"].say(f"no parameter {shown(written)}{did_you_mean(written, sorted(given))}")
     return Mistake(
         id=id,
         title=title,
@@ -150,5 +150,5 @@ def _formula(value: Value, given: set[str]) -> str:
         value.say(str(error))
         return ""
     for name in sorted(needed - given):
-        value.say(f"no name {shown(name)} before this step{did_you_mean(name, given)}")
+        value.say(f"no name {shown(name)} before this step{did_you_mean(name, sorted(given))}")
     return formula
