@@ -1,7 +1,7 @@
 """One judging, and the report that is cut from it for each audience."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
@@ -68,7 +68,7 @@ class Judged:
             run=self.run,
             audience=audience,
             diagnoses=verdicts.diagnoses,
-            problems=(*self.problems, *verdicts.problems),
+            problems=_merged(self.problems, verdicts.problems),
             output=report.Output(
                 text=verdicts.output,
                 truncated=verdicts.dropped_bytes > 0 or verdicts.output_tail != "",
@@ -89,6 +89,24 @@ class Judged:
             problems=self.problems,
             status=status,
         )
+
+
+def _merged(read: Sequence[Problem], ran: Sequence[Problem]) -> tuple[Problem, ...]:
+    """The problems of reading and of running.
+
+    That the last of two definitions counts is not true of one that failed when it was run.
+    """
+    kept = {name for each in ran for name in _names(each.message.args.get("kept"))}
+    still_true = (
+        each
+        for each in read
+        if each.kind != "defined_twice" or each.message.args.get("function") not in kept
+    )
+    return (*still_true, *ran)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _is_official(staff: Mapping[str, Any], assignment: Assignment, demanded: str) -> bool:

@@ -1,5 +1,7 @@
 """From a reading to the order for the judge, and what a student should know of what is missing."""
 
+from itertools import islice
+
 from grader import packages
 from grader.assignment import Assignment
 from grader.errors import GraderError
@@ -7,6 +9,9 @@ from grader.model import Problem, Reading
 from grader.reading import attribution
 from grader.suite.messages import Order
 from grader.texts import catalog
+
+# Names that a file binds again and again; they are for one sentence each.
+_MOST_BOUND = 100
 
 
 def order(reading: Reading, assignment: Assignment, *, seed: int, time_factor: float) -> Order:
@@ -33,6 +38,10 @@ def order(reading: Reading, assignment: Assignment, *, seed: int, time_factor: f
             name: known.rebound
             for name in names
             if (known := reading.definitions.get(name)) is not None and known.rebound is not None
+        },
+        bound={
+            each.name: (*each.earlier, each.place)
+            for each in islice((d for d in reading.definitions.values() if d.earlier), _MOST_BOUND)
         },
         skipped=tuple(
             each.id for each in assignment.criteria if not idle.isdisjoint(each.entry_points)

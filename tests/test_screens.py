@@ -592,27 +592,6 @@ BROKEN_IMPORT = a_problem(
 )
 
 
-def test_a_line_that_took_the_function_with_it_is_told_once_and_at_that_line() -> None:
-    rows = crashes("raised.undefined", function="f", line=2, cell=None)
-    report = a_report("hw1", ("Add", "加"), *rows, problems=[BROKEN_IMPORT])
-
-    seen = drawn([report], SCRIPT, command="grade check hw3.py")
-
-    expected = """
-What went wrong
-
-1. Rule 1
-   where     line 2 ("from einops import rearrange")
-   einops is not installed.
-   So f does not exist when your file is run.
-   Lost for the same reason: Rule 2; Rule 3
-
-This is a check"""
-    assert expected in seen
-    assert seen.count("einops is not installed") == 1
-    assert "Next: mend line 2, save the file, run this again:\n  grade check hw3.py\n" in seen
-
-
 def test_losses_with_one_root_are_one_and_its_problem_is_not_told_again() -> None:
     root = {
         "line": 2,

@@ -369,6 +369,7 @@ class Driver:
             source=order.source,
             entry_points=self.desk.entry_points,
             rebound=order.rebound,
+            bound=order.bound,
             layers=self.benches.current.layers,
         )
         return Reasons(self._own_text, self._has_text, order.places, session, known)

@@ -45,6 +45,7 @@ class Order:
         folder: of the assignment.
         places: where each entry point is defined, for messages.
         rebound: where the file gives an entry point's name to something else than a function.
+        bound: all places of names that the file binds more than once, in order.
         skipped: criteria whose tests need not run (their function is blank or missing).
         diagnose: whether a loss is looked into.
         only_probes: run no test, return the numbers of the probes, with these changes.
@@ -58,6 +59,7 @@ class Order:
     seed: int
     places: Mapping[str, Place] = field(default_factory=dict)
     rebound: Mapping[str, Place] = field(default_factory=dict)
+    bound: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     diagnose: bool = True
     only_probes: bool = False
@@ -133,6 +135,9 @@ def order_from(data: bytes) -> Order:
         seed=raw["seed"],
         places={name: Place(**place) for name, place in raw["places"].items()},
         rebound={name: Place(**place) for name, place in raw["rebound"].items()},
+        bound={
+            name: tuple(Place(**place) for place in places) for name, places in raw["bound"].items()
+        },
         skipped=tuple(raw["skipped"]),
         diagnose=raw["diagnose"],
         only_probes=raw["only_probes"],

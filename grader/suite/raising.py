@@ -1,7 +1,7 @@
 """The sentence about a call that raised: what it means for the student, and the next step."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,12 +24,14 @@ class Known:
     Args:
         entry_points: the functions that the task calls, by name.
         rebound: where the file gives an entry point's name to something else than a function.
+        bound: all places of names that the file binds more than once, in order.
         layers: of the sandbox that are in force.
     """
 
     source: Source
     entry_points: Mapping[str, EntryPoint] = field(default_factory=dict)
     rebound: Mapping[str, Place] = field(default_factory=dict)
+    bound: Mapping[str, Sequence[Place]] = field(default_factory=dict)
     layers: tuple[str, ...] = ()
 
 

@@ -57,7 +57,7 @@ def verdicts(run: Run, bench: Bench) -> dict[str, object]:
     printed = session.output.printed()
     known = asdict(
         Verdicts(
-            problems=troubles.problems(session, bench.layers),
+            problems=troubles.problems(session, run.reasons.known),
             output=printed.head,
             output_tail=printed.tail,
             before_hidden=run.before_hidden or 0,

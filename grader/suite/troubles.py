@@ -16,6 +16,7 @@ from grader.reading.parsing import line_at
 from grader.sandbox import refusals
 from grader.sandbox.session import Session, Trouble
 from grader.suite import causes
+from grader.suite.raising import Known
 from grader.texts import catalog
 
 # More of them than this say nothing new.
@@ -57,15 +58,11 @@ def missing_name(seen: Raised | Died) -> str | None:
     return found[1] if found else None
 
 
-def problems(session: Session, layers: Collection[str]) -> tuple[Problem, ...]:
-    """The root causes as problems, at their places in the student's own file.
-
-    Args:
-        layers: of the sandbox that are in force.
-    """
+def problems(session: Session, known: Known) -> tuple[Problem, ...]:
+    """The root causes as problems, at their places in the student's own file."""
     roots = trace_back(session.troubles).roots
     texts = [piece.text for piece in session.source.pieces]
-    told = [_problem(each, texts, layers) for each in roots[:MOST_TOLD]]
+    told = [_problem(each, texts, known) for each in roots[:MOST_TOLD]]
     if more := len(roots) - len(told) + session.untold:
         told.append(Problem(kind="more", message=catalog.text("problem.more_failed", count=more)))
     told += [
@@ -98,7 +95,7 @@ def reason(trouble: Trouble) -> Text:
 # --- one problem ---------------------------------------------------------------------------
 
 
-def _problem(trouble: Trouble, texts: Sequence[str], layers: Collection[str]) -> Problem:
+def _problem(trouble: Trouble, texts: Sequence[str], known: Known) -> Problem:
     seen, place = trouble.observation, place_of(trouble)
     where = "file" if place.cell is None else "cell"
     match seen:
@@ -109,8 +106,8 @@ def _problem(trouble: Trouble, texts: Sequence[str], layers: Collection[str]) ->
             kind, code = causes.of_statement(
                 seen, place.quote or "", texts, is_assert=trouble.is_assert
             )
-            parts = list(_sentences(seen, code, where, place, layers))
-    parts += _effects(trouble)
+            parts = list(_sentences(seen, code, where, place, known.layers))
+    parts += _effects(trouble, place, known)
     return Problem(
         kind=kind,
         message=Text(
@@ -145,7 +142,7 @@ def _sentences(
         yield catalog.text(f"problem.{where}.own_module")
 
 
-def _effects(trouble: Trouble) -> Iterator[Text]:
+def _effects(trouble: Trouble, place: Place, known: Known) -> Iterator[Text]:
     """What the failure takes along, and what it leaves as it was."""
     if trouble.annotation:
         yield catalog.text("problem.annotation")
@@ -153,7 +150,26 @@ def _effects(trouble: Trouble) -> Iterator[Text]:
     if trouble.lost:
         yield catalog.text("problem.lost", names=list(trouble.lost))
     if trouble.kept:
-        yield catalog.text("problem.kept", names=list(trouble.kept))
+        yield _kept(trouble.kept, place, known)
+
+
+def _kept(names: Sequence[str], place: Place, known: Known) -> Text:
+    """Which names are still what an earlier statement made them, with its place where it is one."""
+    last = {_last_before(place, known.bound.get(name, ())) for name in names}
+    before = last.pop() if len(last) == 1 else None
+    if before is None or before.line is None:
+        return catalog.text("problem.kept", kept=list(names))
+    if before.cell is None:
+        return catalog.text("problem.kept_line", kept=list(names), earlier=before.line)
+    return catalog.text(
+        "problem.kept_cell", kept=list(names), earlier=before.line, earlier_cell=before.cell
+    )
+
+
+def _last_before(place: Place, bound: Sequence[Place]) -> Place | None:
+    here = (place.cell or 0, place.line or 0)
+    earlier = [each for each in bound if (each.cell or 0, each.line or 0) < here]
+    return earlier[-1] if earlier else None
 
 
 def _together(sentences: Sequence[str], between: str) -> str:
