@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import metadata
 from typing import Any
@@ -62,7 +62,8 @@ class Judged:
         )
         return report.build(
             assignment=self.assignment,
-            reading=self.reading,
+            # Its problems are among the others, less what running it has disproved.
+            reading=replace(self.reading, problems=()),
             scored=scored,
             outcomes=rubric.complete(verdicts.outcomes, verdicts.planned),
             run=self.run,
