@@ -82,8 +82,8 @@ def public_values() -> dict[str, torch.Tensor]:
         "heads": rope(torch.arange(240.0).reshape(2, 3, 5, 8) / 64 - 2),
         "wide": rope((torch.arange(256.0) / 128 - 1).repeat(3, 1))[:, -6:],
         "single": rope(torch.tensor([3.0, 4.0]).repeat(8, 1)),
-        "usual_base": all_forms(6, 6, 10000.0)[:, 5],
-        "base_100": all_forms(6, 6, 100.0)[:, 5],
+        "usual_base": all_forms(6, 8, 10000.0)[:, 5],
+        "base_100": all_forms(6, 8, 100.0)[:, 5],
     }
 
 

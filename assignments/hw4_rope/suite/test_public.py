@@ -355,7 +355,7 @@ def test_with_base_1_all_pairs_turn_alike(student):
 
 @pytest.mark.criterion("base")
 def test_base_100_in_place_of_10000(student, shown):
-    x = torch.ones(6, 6)
+    x = torch.ones(6, 8)
     usual = student.apply_rope(x)
     out = student.apply_rope(x, base=100.0)
     assert_base_matters(out, usual, first=100.0, second=10000.0)
