@@ -56,7 +56,7 @@ def test_a_right_file_passes_every_test_and_leaves_nothing_behind(
 
     result = run(suite, tmp_path, "--submission", "answer.py", "--submission-seed", "7")
 
-    assert "10 passed" in result.stdout, result.stdout
+    assert "11 passed" in result.stdout, result.stdout
     assert result.returncode == 0
     assert left_behind(suite, tmp_path) == []
 
