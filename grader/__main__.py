@@ -7,7 +7,7 @@ _HOME = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PT
 
 
 def main() -> None:
-    """Run the command that was typed and exit with its code (CONTRACT: exit codes)."""
+    """Run the command that was typed and exit with its code."""
     # Before anything else is imported: a json.py, torch.py or click.py that lies beside a
     # submission must not be taken for the real one.
     sys.path[:] = _trusted(sys.path)

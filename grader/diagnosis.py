@@ -7,7 +7,7 @@ right ones. There is no score of likeness and no threshold to tune: no match, no
 explanation is told; each is about one function and explains that function's own numbers.
 
 The tolerance separates float32 rounding from other answers. At the probes' positions (up to a few
-hundred) right float32 code is off by at most 1e-4 (DOMAIN: 5e-7 times the largest position), two
+hundred) right float32 code is off by at most 1e-4 (5e-7 times the largest position), two
 misconceptions differ by 1e-2 and more; the builder of `diagnosis.json` refuses one that does not
 differ from the right answer by more than the tolerance.
 """

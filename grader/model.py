@@ -58,7 +58,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Something about the file that the student should know (CONTRACT: `problems`)."""
+    """Something about the file that the student should know."""
 
     kind: str
     message: Text
@@ -218,7 +218,7 @@ Observation: TypeAlias = Returned | Raised | Died
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one submission may use; times are CPU seconds, wall is a backstop (CONTRACT)."""
+    """What one submission may use; times are CPU seconds, wall is a backstop."""
 
     load_s: float = 10.0
     call_s: float = 2.0

@@ -235,7 +235,7 @@ def test_nothing_of_one_submission_is_in_the_scratch_of_the_next(
     seen = open_session(looking + "def f(): return os.listdir('.')").call("f")
 
     assert isinstance(seen, Returned)
-    assert seen.value == []
+    assert seen.value == ["submission.py"]
 
 
 def test_the_cpu_clock_of_a_worker_is_read_by_the_number_that_the_judge_knows(

@@ -131,10 +131,12 @@ def test_an_exception_is_told(living: Session) -> None:
     assert (seen.type, seen.trace[-1].function) == ("ZeroDivisionError", "fail")
 
 
-def test_of_the_package_only_worker_and_wire_are_loaded(living: Session) -> None:
+def test_of_the_package_only_the_workers_own_modules_are_loaded(living: Session) -> None:
     assert value_of(living.call("loaded")) == [
         "grader",
         "grader.sandbox",
+        "grader.sandbox.loader",
+        "grader.sandbox.surroundings",
         "grader.sandbox.wire",
         "grader.sandbox.worker",
     ]

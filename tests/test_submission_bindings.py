@@ -118,8 +118,8 @@ def test_a_file_that_the_notebook_wrote_and_runs_leaves_it_to_the_run() -> None:
 
     assert reading.open_ended
     assert reading.source is not None
-    assert [unit.cell for unit in reading.source.units] == [1, 2, 3]
-    assert "h.py" in reading.source.units[0].text
+    assert [piece.cell for piece in reading.source.pieces] == [1, 2, 3]
+    assert "h.py" in reading.source.pieces[0].text
 
 
 def test_top_level_await_binds_in_a_cell_and_is_refused_in_a_script() -> None:

@@ -60,7 +60,7 @@ def test_the_environment_holds_nothing_of_the_one_who_grades(
         def threads():
             import torch
             return torch.get_num_threads()
-        def homes(): return len({os.environ[k] for k in ("HOME", "TMPDIR", "MPLCONFIGDIR")})
+        def homes(): return len({os.environ[k] for k in ("HOME", "TMPDIR", "TEMP")})
         def at_home(): return os.getcwd() == os.path.realpath(os.environ["HOME"])
         def main_is(): return sorted(vars(sys.modules["__main__"]))
         """

@@ -1,7 +1,7 @@
 """OUT, the folder of a batch: locked, written as results come, and read back by a later run.
 
 Every file is written whole or not at all, so whatever ends the front desk leaves complete files:
-the next run finds which of them still hold (the key of CONTRACT.md) and grades the rest.
+the next run finds which of them still hold and grades the rest.
 """
 
 import contextlib
@@ -127,7 +127,7 @@ class Store:
 
 
 def _holds(staff: Mapping[str, Any], job: Job, digest: str, under: Conditions) -> bool:
-    """Whether grading again would give the same: the key of CONTRACT.md."""
+    """Whether grading again would give the same."""
     run, handed_in = staff["run"], staff["submission"]
     level, torch = run["sandbox"]["level"], run["torch"]
     return bool(

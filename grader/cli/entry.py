@@ -42,6 +42,10 @@ def run(arguments: Sequence[str]) -> int:
         terminal.say(sentence(error, spoken))
         return USAGE
     except (click.Abort, KeyboardInterrupt):
+        # CPython remembers an interrupt that came out of `exec` or `eval` of a string (every
+        # dataclass is made so while it is imported) and ends itself by SIGINT, whatever the exit
+        # code, although it was handled here. The next such string makes it forget.
+        eval("0")  # noqa: S307
         terminal.say(catalog.say(spoken, "cli.interrupted"))
         return INTERRUPTED
     except _Terminated:

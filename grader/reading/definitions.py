@@ -15,8 +15,13 @@ from grader.reading.blanks import (
     quoted_answer,
 )
 from grader.reading.blocks import top_level_blocks
-from grader.reading.hidden import bound_out_of_sight, may_hide_names, passes_through, shell_code
 from grader.reading.magics import to_python
+from grader.reading.out_of_sight import (
+    bound_out_of_sight,
+    may_hide_names,
+    passes_through,
+    shell_code,
+)
 from grader.reading.parsing import clean, line_at, parse
 
 # A tree, the lines that it numbers, and how such a line becomes a place.

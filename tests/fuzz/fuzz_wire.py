@@ -19,13 +19,14 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import torch
 
 with atheris.instrument_imports(include=["grader"]):
-    from grader.model import Raised, Returned
+    from grader.model import Piece, Raised, Returned, Unit
     from grader.sandbox import portable_worker, session, wire, worker
 
 from harness import run
 
 CALL_ID = "0123456789abcdef"
 ALLOWANCE = 1 << 16
+PIECE = Piece(text="x = 1")
 # Below what a pipe holds, so that one thread can write all and then read.
 MOST_BYTES = 60_000
 
@@ -67,7 +68,7 @@ def judged(data: bytes) -> None:
         again(reply)
         seen = session._observation(reply, CALL_ID, "")
         assert isinstance(seen, Returned | Raised)
-        session._loaded(seen)
+        session._loaded(seen, PIECE, Unit(piece=0))
     except (wire.Garbled, session._Closed):
         pass
 
@@ -197,9 +198,20 @@ def messages() -> Iterator[dict[str, object]]:
         yield {"id": CALL_ID, "kind": "returned", "value": value, "claims": claims}
     told = {"type": "ValueError", "message": "no", "trace": [[3, None, "f"], [1, 2, "<module>"]]}
     yield {"id": CALL_ID, "kind": "raised", **told}
-    loaded: dict[str, object] = {"raised": told, "asserts": [told]}
+    failed = {
+        "type": "NameError",
+        "message": "name 'plt' is not defined",
+        "line": 3,
+        "lost": ["fig"],
+        "kept": [],
+        "annotation": False,
+    }
+    loaded: dict[str, object] = {"failed": [failed], "more": 2, "notes": ["compile"]}
     yield {"id": CALL_ID, "kind": "returned", "value": loaded, "claims": {}}
-    yield {"id": CALL_ID, "limit": ALLOWANCE, "do": "hello"}
+    source = torch.frombuffer(bytearray(b"x = 1"), dtype=torch.uint8)
+    hello = {"do": "hello", "kind": "module", "converted": False, "source": source}
+    yield {"id": CALL_ID, "limit": ALLOWANCE, **hello, "sizes": torch.tensor([5])}
+    yield {"id": CALL_ID, "limit": ALLOWANCE, "do": "load", "piece": 0, "first": 0, "stop": None}
     call = {"do": "call", "target": wire.Ref("f"), "args": (torch.ones(3), 1), "kwargs": {"b": 2.0}}
     yield {"id": CALL_ID, "limit": ALLOWANCE, **call}
 
