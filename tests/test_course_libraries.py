@@ -285,7 +285,7 @@ def test_plots_leave_nothing_in_sight_and_say_nothing(open_session: OpenSession)
     seen = opened.call("work")
 
     assert isinstance(seen, Returned), seen
-    assert (seen.value, seen.stdout) == (["figure.png"], "")
+    assert (seen.value, seen.stdout) == (["figure.png", "submission.py"], "")
 
 
 @forks
