@@ -18,8 +18,9 @@ from typing import Literal
 import torch
 
 from grader.explaining import near
+from grader.explaining.asking import Pick, Question, Seen
 from grader.explaining.knowledge import HALF, Knowledge, Known, Numbers, same
-from grader.explaining.search import Explainer, Pick, Question, Seen
+from grader.explaining.search import Explainer
 from grader.model import Diagnosis, Text
 from grader.texts import catalog
 

@@ -14,9 +14,10 @@ from grader.diagnosis import Diagnostician, diagnose
 from grader.errors import AssignmentError
 from grader.explaining import knowledge as stored
 from grader.explaining import reading
+from grader.explaining.asking import Question, Seen
 from grader.explaining.knowledge import Knowledge, Known, Numbers, same
 from grader.explaining.rules import Mistake, Rule, Step, pack, unpack
-from grader.explaining.search import Question, Seen, singles
+from grader.explaining.running import singles
 from grader.model import Probe, Raised, Returned, Text
 from grader.suite import probes
 

@@ -9,8 +9,8 @@ import torch
 from grader.assignment import Assignment
 from grader.claims import clean
 from grader.errors import GraderError
+from grader.explaining.asking import Question
 from grader.explaining.knowledge import Numbers
-from grader.explaining.search import Question
 from grader.model import Change, Died, Observation, Parameter, Probe, Raised, Recipe, Returned
 from grader.sandbox import wire
 from grader.sandbox.session import Session, Spent
