@@ -63,13 +63,13 @@ class Explainer:
             self._table(group, 2)
 
     def one(self, seen: Mapping[str, Seen], told: Collection[str] = ()) -> Picks | None:
-        """The one mistake that gives these numbers, with a fitted constant if need be.
+        """The one mistake that gives these numbers, with one of its own constants if it has any.
 
         Args:
             told: the ids of mistakes that another function shows; one of them that explains this
                 one, too, is the simplest explanation.
         """
-        return self._listed(seen, 1, told) or self._fitted(seen)
+        return self._listed(seen, 1, told)
 
     def two(self, seen: Mapping[str, Seen]) -> Picks | None:
         """The two mistakes that give these numbers together."""
@@ -87,7 +87,16 @@ class Explainer:
         near = [*self._table(group, size).near(shapes, values)]
         if told:
             near.sort(key=lambda picks: picks[0].mistake.id not in told)
-        return next((picks for picks in near if self.explains(picks, seen)), None)
+        found = (picks for picks in near if self.explains(picks, seen))
+        silent = [each for each in self.questions if each.probe.id not in seen]
+        if not silent:
+            return next(found, None)
+        # What would have given a number where the submission gave none explains less.
+        return min(found, key=lambda picks: self._speaks(picks, silent), default=None)
+
+    def _speaks(self, picks: Picks, silent: Sequence[Question]) -> int:
+        """On how many of the calls without an answer these mistakes would give one."""
+        return sum(self._runner.give(picks, each) is not None for each in silent)
 
     def _group(self, seen: Mapping[str, Seen]) -> Questions | None:
         """The first probes with an answer, until there are numbers enough; None: too few of all."""
@@ -152,7 +161,8 @@ class Explainer:
             )
         return differs and solid >= _SOLID * total
 
-    def _fitted(self, seen: Mapping[str, Seen]) -> Picks | None:
+    def fitted(self, seen: Mapping[str, Seen]) -> Picks | None:
+        """The one mistake that gives these numbers with another constant, which is found."""
         group = self._group(seen)
         if group is None:
             return None
