@@ -13,14 +13,14 @@ from grader import assignment as assignments
 from grader import misconceptions
 from grader.diagnosis import Diagnostician, diagnose
 from grader.errors import AssignmentError
+from grader.explaining import checking, reading
 from grader.explaining import knowledge as stored
-from grader.explaining import reading
-from grader.explaining.asking import Question, Seen
-from grader.explaining.knowledge import Knowledge, Known, Numbers, same
+from grader.explaining.asking import Question
+from grader.explaining.knowledge import Knowledge, Known, Numbers
 from grader.explaining.rules import Mistake, Rule, Step, pack, unpack
-from grader.explaining.running import singles
 from grader.model import Probe, Raised, Returned, Text
 from grader.suite import probes
+from grader.verifying import formulas
 
 RIGHT = torch.tensor([[1.0, 2.0, 3.5], [4.0, -5.0, 6.0], [7.5, 8.0, 9.0], [0.5, 0.25, -1.0]])
 OTHER = torch.tensor([[3.0, -1.0, 0.5], [1.0, 2.5, 4.0], [6.0, 5.0, -2.0], [8.0, 0.75, 1.5]])
@@ -593,32 +593,26 @@ def test_every_formula_of_an_assignment_can_be_read_and_is_up_to_date(folder: Pa
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_right_formulas_give_the_right_numbers_and_each_mistake_others(folder: Path) -> None:
-    knowledge = stored.load(folder / "diagnosis.json")
-    assert knowledge is not None
-    explainers = Diagnostician(
-        knowledge, probes.questions(assignments.load(folder))
-    ).explainers.values()
+    assert formulas.astray(folder, (folder / "diagnosis.json").read_text("utf-8")) == []
 
-    for explainer in explainers:
-        asked = explainer.questions
-        right = {each.probe.id: Seen(value=explainer.right[each.probe.id]) for each in asked}
-        for question in asked:
-            given = explainer.give((), question)
-            assert given is not None
-            assert same(
-                numbers(torch.from_numpy(given)),
-                numbers(torch.from_numpy(right[question.probe.id].value)),
-            ), question.probe.id
-        for (pick,) in singles(explainer.rule):
-            given = {each.probe.id: explainer.give((pick,), each) for each in asked}
-            exact = {each.probe.id: knowledge.right[each.probe.id].exact for each in asked}
-            seen = {
-                id: Seen(value=each, exact=exact[id])
-                for id, each in given.items()
-                if each is not None
-            }
-            assert pick.mistake.fits or explainer.explains((pick,), seen), pick.mistake.id
-            assert not explainer.explains((pick,), right), pick.mistake.id
+
+def test_right_steps_that_are_wrong_and_mistakes_that_are_none_are_the_authors_error() -> None:
+    right = {id: numbers(grow(**call)) for id, call in CALLS.items()}  # type: ignore[arg-type]
+    harmless = Step(name="end", right="out", mistakes=(mistake("harmless", "grown"),))
+    wrong = Step(name="end", right="out + 1")
+
+    def found(*steps: Step) -> list[dict[str, object]]:
+        rule = Rule(function="f", steps=(*RULE.steps[:3], *steps))
+        questions = [
+            Question(probe=Probe(id=id, function="f", arguments={}), arguments=call, first={})
+            for id, call in CALLS.items()
+        ]
+        what = Knowledge(probes={"f": tuple(CALLS)}, right=right, known=(), rules=(rule,))
+        return [*map(dict, checking.astray(Diagnostician(what, questions).explainers))]
+
+    assert found() == []
+    assert found(harmless) == [{"function": "f", "mistake": "harmless"}]
+    assert found(wrong) == [{"function": "f", "probes": [*CALLS]}]
 
 
 def test_a_diagnosis_file_holds_no_list_of_pairs_and_stays_small() -> None:

@@ -174,6 +174,10 @@ class Explainer:
                     return picks
         return None
 
+    def picks(self) -> list[Pick]:
+        """Every mistake, with each of its constants."""
+        return self._runner.picks
+
     def give(self, picks: Picks, question: Question) -> Array | None:
         """The numbers of the rule with these mistakes; None where its formulas do not fit."""
         return self._runner.give(picks, question)
