@@ -1,5 +1,6 @@
 """A diagnosis is exact or it is not made."""
 
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -673,6 +674,17 @@ def test_a_gap_is_filled_where_the_parameter_behind_it_has_another_name() -> Non
 
     assert value == 5.0
     assert session.calls[-1] == ((1.0, None, 4.0), {})
+
+
+def test_a_call_that_gives_other_numbers_each_time_is_told_from_a_steady_one() -> None:
+    assignment = assignments.load(next(each for each in FOLDERS if each.name.startswith("hw3")))
+    count = itertools.count()
+
+    def restless(function: Callable[..., float]) -> tuple[str, ...]:
+        return probes.restless(assignment, FakeSession(function))  # type: ignore[arg-type]
+
+    assert restless(lambda *args: next(count) + 0.5) == ("sinusoid_value", "sinusoid_period")
+    assert restless(lambda *args: 0.5) == ()
 
 
 # --- explanations.toml is read strictly ----------------------------------------------------------
