@@ -25,7 +25,8 @@ NAMES: Final = frozenset(
     """
     CI CPU CSV Canvas Code Colab Dask Docker Git GitHub GPU Gradescope JSON Kaggle Jupyter LFS
     Landlock Linux Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE Schema Transformer
-    VS WSL Windows TLS UTF Unicode gVisor macOS nbgrader seccomp softmax torch torchgrade
+    VS WSL Windows TLS UTF Unicode gVisor macOS dropout nbgrader seccomp softmax torch
+    torchgrade
     """.split()  # noqa: SIM905 - a list of words
 )
 WORDS_OF_CODE: Final = frozenset(
@@ -33,7 +34,8 @@ WORDS_OF_CODE: Final = frozenset(
     Ctrl DataLoader False KeyboardInterrupt None Pool Process ThreadPoolExecutor True async await
     base bool coding complex def dtype embeddings exit exp false float gbk if inf input import int
     key mask null numpy pass pos positions print quit raise reshape result subprocess return
-    sigmoid sin tanh tuple true zip list dict
+    sigmoid sin tanh tuple true zip list dict argmin expand format item movedim nan outer permute
+    repeat squeeze str transpose unsqueeze
     """.split()  # noqa: SIM905
 )
 TYPED: Final = frozenset(

@@ -1,5 +1,7 @@
 """A diagnosis is exact or it is not made."""
 
+import itertools
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,13 +14,14 @@ from grader import assignment as assignments
 from grader import misconceptions
 from grader.diagnosis import Diagnostician, diagnose
 from grader.errors import AssignmentError
+from grader.explaining import checking, reading
 from grader.explaining import knowledge as stored
-from grader.explaining import reading
-from grader.explaining.knowledge import Knowledge, Known, Numbers, same
+from grader.explaining.asking import Question
+from grader.explaining.knowledge import Knowledge, Known, Numbers
 from grader.explaining.rules import Mistake, Rule, Step, pack, unpack
-from grader.explaining.search import Question, Seen, singles
 from grader.model import Probe, Raised, Returned, Text
 from grader.suite import probes
+from grader.verifying import formulas
 
 RIGHT = torch.tensor([[1.0, 2.0, 3.5], [4.0, -5.0, 6.0], [7.5, 8.0, 9.0], [0.5, 0.25, -1.0]])
 OTHER = torch.tensor([[3.0, -1.0, 0.5], [1.0, 2.5, 4.0], [6.0, 5.0, -2.0], [8.0, 0.75, 1.5]])
@@ -95,10 +98,9 @@ def test_where_only_the_dtype_is_wrong_the_dtype_decides() -> None:
     assert ids(
         {"p": numbers(RIGHT, "float64"), "q": numbers(OTHER, "float64")}, knowledge(widened)
     ) == ["widened"]
-    assert (
-        ids({"p": numbers(RIGHT, "float16"), "q": numbers(OTHER, "float16")}, knowledge(widened))
-        == []
-    )
+    assert ids(
+        {"p": numbers(RIGHT, "float16"), "q": numbers(OTHER, "float16")}, knowledge(widened)
+    ) == ["near.dtype"]
 
 
 def test_exact_probes_tell_a_tiny_number_from_zero() -> None:
@@ -240,6 +242,165 @@ def test_a_title_about_two_functions_is_not_told_of_one_that_it_does_not_explain
     assert ids({"p": numbers(RIGHT**2), "q": numbers(OTHER * 5)}, what) == ["both"]
 
 
+@pytest.mark.parametrize(
+    ("expected", "change"),
+    [
+        ("near.rows", lambda right: right.roll(2, 0)),
+        ("near.axis_added", lambda right: right[:, None]),
+        ("near.reshaped", lambda right: right.reshape(2, 6)),
+        ("near.repeated", lambda right: right.expand(5, 4, 3)),
+        ("near.one_row", lambda right: right[-1]),
+        ("near.outer", lambda right: right.mT.diag_embed(dim1=0, dim2=1)),
+        ("near.summed", lambda right: right.sum(-1)),
+        ("near.averaged", lambda right: right.mean(0)),
+    ],
+)
+def test_right_numbers_in_another_form_are_told_with_both_shapes(
+    expected: str, change: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    seen = {"p": numbers(change(RIGHT)), "q": numbers(change(OTHER))}
+
+    (found,) = diagnose(seen, knowledge())
+
+    assert (found.id, found.by) == (expected, "numbers" if expected == "near.rows" else "results")
+    if found.by == "results":
+        shape = tuple(change(RIGHT).shape)
+        assert str(shape) in found.title.en
+        assert str(shape) in found.title.zh
+
+
+def batched(change: Callable[[torch.Tensor], torch.Tensor]) -> list[str]:
+    right = {
+        "p": torch.arange(24.0).reshape(2, 3, 4).sin(),
+        "q": torch.arange(60.0).reshape(3, 5, 4).cos(),
+    }
+    what = Knowledge(
+        probes={"f": ("p", "q")},
+        right={id: numbers(each) for id, each in right.items()},
+        known=(),
+    )
+    return ids({id: numbers(change(each)) for id, each in right.items()}, what)
+
+
+@pytest.mark.parametrize(
+    ("expected", "change"),
+    [
+        ("near.axes_swapped", lambda right: right.transpose(0, 1)),
+        pytest.param("near.axes_swapped", lambda right: right.permute(2, 0, 1), id="all three"),
+        ("near.pairs_apart", lambda right: right.unflatten(-1, (-1, 2))),
+        ("near.one_sentence", lambda right: right[:1]),
+        pytest.param("near.one_sentence", lambda right: right[-1], id="the last"),
+    ],
+)
+def test_a_batch_in_another_form_is_told(
+    expected: str, change: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    assert batched(change) == [expected]
+
+
+def test_one_number_is_told_from_a_tensor_that_holds_it_and_from_text() -> None:
+    right = {"p": torch.tensor(0.5), "q": torch.tensor(-2.0)}
+    what = Knowledge(
+        probes={"f": ("p", "q")},
+        right={id: numbers(each, "float") for id, each in right.items()},
+        known=(),
+    )
+
+    assert ids({id: numbers(each[None]) for id, each in right.items()}, what) == [
+        "near.one_element"
+    ]
+    assert ids({id: numbers(each.expand(4)) for id, each in right.items()}, what) == ["near.vector"]
+    assert ids({id: Numbers(kind="text") for id in right}, what) == ["near.text"]
+    assert ids({id: numbers(each, "float64") for id, each in right.items()}, what) == []
+
+
+# --- cases that work, and others that don't ------------------------------------------------------
+
+
+def shaped(*sizes: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    return torch.arange(1.0, 1 + math.prod(sizes)).reshape(sizes).sin().to(dtype)
+
+
+ASKED: dict[str, dict[str, object]] = {
+    "rows": {"x": shaped(4, 3)},
+    "more_rows": {"x": shaped(70, 3)},
+    "batch": {"x": shaped(2, 4, 3)},
+    "cube": {"x": shaped(3, 3, 3), "rate": 2.0},
+    "placed": {"x": shaped(5, 3), "places": torch.tensor([4, 2, 0, 1, 3])},
+    "far": {"x": shaped(5, 3), "places": torch.tensor([4, 2, 50, 1, 3])},
+    "half": {"x": shaped(4, 3, dtype=torch.bfloat16)},
+    "single": {"x": shaped(4, 3, dtype=torch.float32)},
+    "rate": {"x": shaped(4, 3), "rate": 3.0},
+    "one": {"x": shaped(4, 3), "rate": 1.0},
+    "again": {"x": shaped(4, 3)},
+    "again_batch": {"x": shaped(2, 4, 3)},
+}
+
+
+def worked(*wrong: str, change: Callable[[torch.Tensor], torch.Tensor] | None = None) -> list[str]:
+    """The diagnoses of an answer that raises, or is changed, on these calls."""
+    questions = [
+        Question(
+            probe=Probe(id=id, function="f", arguments={}, twice=id.startswith("again")),
+            arguments=call,
+            first={},
+        )
+        for id, call in ASKED.items()
+    ]
+    right = {id: numbers(call["x"] * 2) for id, call in ASKED.items()}  # type: ignore[operator]
+    what = Knowledge(probes={"f": tuple(ASKED)}, right=right, known=())
+    seen = dict(right)
+    for id in wrong:
+        value = right[id].tensor
+        assert value is not None
+        seen[id] = numbers(change(value)) if change else Numbers(raised="ValueError: no")
+    return [each.id for each in Diagnostician(what, questions).diagnose(seen)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "wrong"),
+    [
+        ("near.axes_only", ("batch", "cube", "again_batch")),
+        pytest.param(
+            "near.axes_never",
+            tuple(set(ASKED) - {"batch", "cube", "again_batch"}),
+            id="batches only",
+        ),
+        ("near.given_never", ("placed", "far")),
+        ("near.given_only", tuple(set(ASKED) - {"placed", "far"})),
+        ("near.far_never", ("far", "more_rows")),
+        ("near.beyond_never", ("far",)),
+        ("near.dtype_never", ("half",)),
+        ("near.value_never", ("one",)),
+        ("near.alike_never", ("cube",)),
+        pytest.param("near.far_never", ("more_rows",), id="counted ones"),
+        ("near.again_never", ("again", "again_batch")),
+        pytest.param("near.again_never", ("again_batch",), id="one of them"),
+    ],
+)
+def test_the_calls_that_work_tell_what_the_others_have_in_common(
+    expected: str, wrong: tuple[str, ...]
+) -> None:
+    assert [each.partition("+")[0] for each in worked(*wrong)] == [expected]
+
+
+@pytest.mark.parametrize("wrong", [("rows", "half"), ("rate", "batch"), tuple(ASKED)])
+def test_calls_that_have_nothing_in_common_are_not_explained(wrong: tuple[str, ...]) -> None:
+    assert worked(*wrong) == []
+
+
+def test_two_cases_are_told_together() -> None:
+    wrong = ("batch", "cube", "again_batch", "placed", "far")
+
+    assert worked(*wrong) == ["near.given_never+near.axes_only"]
+
+
+def test_calls_that_give_wrong_numbers_are_told_like_calls_that_fail() -> None:
+    assert worked("batch", "cube", "again_batch", change=lambda right: right**2 + 0.1) == [
+        "near.axes_only"
+    ]
+
+
 # --- rules as formulas -----------------------------------------------------------------------
 
 
@@ -333,6 +494,39 @@ def test_a_result_written_into_the_argument_is_found_together_with_a_mistake() -
     assert explained(lambda x, rate=10.0: -grow(x, rate), in_place=True) == ["negative+in_place"]
 
 
+@pytest.mark.parametrize(
+    ("parameters", "key"),
+    [(("rate",), "nothing"), (("rate",), "width"), (("x",), "width")],
+)
+def test_what_is_remembered_of_an_earlier_call_is_named(
+    parameters: tuple[str, ...], key: str
+) -> None:
+    calls: dict[str, dict[str, object]] = {
+        "one": {"x": RIGHT.double(), "rate": 4.0},
+        "two": {"x": OTHER.double(), "rate": 9.0},
+        "three": {"x": shaped(4, 2), "rate": 5.0},
+        "four": {"x": shaped(4, 2) + 1, "rate": 6.0},
+    }
+    kept: dict[object, dict[str, object]] = {}
+    seen: dict[str, Numbers] = {}
+    for id, call in calls.items():
+        place = call["x"].shape[-1] if key == "width" else None  # type: ignore[attr-defined]
+        old = kept.setdefault(place, call)
+        given = call | {name: old[name] for name in parameters}
+        seen[id] = numbers(grow(**given))  # type: ignore[arg-type]
+    right = {id: numbers(grow(**call)) for id, call in calls.items()}  # type: ignore[arg-type]
+    questions = [
+        Question(probe=Probe(id=id, function="f", arguments={}), arguments=call, first={})
+        for id, call in calls.items()
+    ]
+    what = Knowledge(probes={"f": tuple(calls)}, right=right, known=(), rules=(RULE,))
+
+    (found,) = Diagnostician(what, questions).diagnose(seen)
+
+    assert found.id == "near.remembers"
+    assert f"uses {parameters[0]} of an earlier call" in found.title.en
+
+
 def test_a_fitted_constant_stands_in_the_title() -> None:
     seen = {id: numbers(grow(call["x"], 137.0)) for id, call in CALLS.items()}  # type: ignore[arg-type]
 
@@ -400,32 +594,26 @@ def test_every_formula_of_an_assignment_can_be_read_and_is_up_to_date(folder: Pa
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_right_formulas_give_the_right_numbers_and_each_mistake_others(folder: Path) -> None:
-    knowledge = stored.load(folder / "diagnosis.json")
-    assert knowledge is not None
-    explainers = Diagnostician(
-        knowledge, probes.questions(assignments.load(folder))
-    ).explainers.values()
+    assert formulas.astray(folder, (folder / "diagnosis.json").read_text("utf-8")) == []
 
-    for explainer in explainers:
-        asked = explainer.questions
-        right = {each.probe.id: Seen(value=explainer.right[each.probe.id]) for each in asked}
-        for question in asked:
-            given = explainer.give((), question)
-            assert given is not None
-            assert same(
-                numbers(torch.from_numpy(given)),
-                numbers(torch.from_numpy(right[question.probe.id].value)),
-            ), question.probe.id
-        for (pick,) in singles(explainer.rule):
-            given = {each.probe.id: explainer.give((pick,), each) for each in asked}
-            exact = {each.probe.id: knowledge.right[each.probe.id].exact for each in asked}
-            seen = {
-                id: Seen(value=each, exact=exact[id])
-                for id, each in given.items()
-                if each is not None
-            }
-            assert pick.mistake.fits or explainer.explains((pick,), seen), pick.mistake.id
-            assert not explainer.explains((pick,), right), pick.mistake.id
+
+def test_right_steps_that_are_wrong_and_mistakes_that_are_none_are_the_authors_error() -> None:
+    right = {id: numbers(grow(**call)) for id, call in CALLS.items()}  # type: ignore[arg-type]
+    harmless = Step(name="end", right="out", mistakes=(mistake("harmless", "grown"),))
+    wrong = Step(name="end", right="out + 1")
+
+    def found(*steps: Step) -> list[dict[str, object]]:
+        rule = Rule(function="f", steps=(*RULE.steps[:3], *steps))
+        questions = [
+            Question(probe=Probe(id=id, function="f", arguments={}), arguments=call, first={})
+            for id, call in CALLS.items()
+        ]
+        what = Knowledge(probes={"f": tuple(CALLS)}, right=right, known=(), rules=(rule,))
+        return [*map(dict, checking.astray(Diagnostician(what, questions).explainers))]
+
+    assert found() == []
+    assert found(harmless) == [{"function": "f", "mistake": "harmless"}]
+    assert found(wrong) == [{"function": "f", "probes": [*CALLS]}]
 
 
 def test_a_diagnosis_file_holds_no_list_of_pairs_and_stays_small() -> None:
@@ -486,6 +674,17 @@ def test_a_gap_is_filled_where_the_parameter_behind_it_has_another_name() -> Non
 
     assert value == 5.0
     assert session.calls[-1] == ((1.0, None, 4.0), {})
+
+
+def test_a_call_that_gives_other_numbers_each_time_is_told_from_a_steady_one() -> None:
+    assignment = assignments.load(next(each for each in FOLDERS if each.name.startswith("hw3")))
+    count = itertools.count()
+
+    def restless(function: Callable[..., float]) -> tuple[str, ...]:
+        return probes.restless(assignment, FakeSession(function))  # type: ignore[arg-type]
+
+    assert restless(lambda *args: next(count) + 0.5) == ("sinusoid_value", "sinusoid_period")
+    assert restless(lambda *args: 0.5) == ()
 
 
 # --- explanations.toml is read strictly ----------------------------------------------------------

@@ -175,7 +175,8 @@ def _lead(diagnosis: Row) -> str:
     by = diagnosis.get("by", "numbers")
     if diagnosis["id"].startswith("near."):
         # A near miss is seen in the numbers themselves, not in a gallery.
-        return "diagnosis_near" if by == "numbers" else "diagnosis_seen"
+        leads = {"numbers": "diagnosis_near", "errors": "diagnosis_calls"}
+        return leads.get(by, "diagnosis_seen")
     return "diagnosis" if by == "numbers" else f"diagnosis_{by}"
 
 

@@ -19,6 +19,7 @@ FUNCTIONS: Final = (
     "exp",
     "flip",
     "floor",
+    "gather",
     "gelu",
     "half",
     "brain",

@@ -10,9 +10,8 @@ from grader.model import Json
 _WRITTEN_OUT = 10_000_000
 
 Pairs = Sequence[tuple[torch.Tensor, torch.Tensor]]
-
-
-Told = tuple[str, dict[str, Json]]
+Args = dict[str, Json]
+Told = tuple[str, Args]
 
 
 def plain(pairs: Pairs) -> Told | None:
@@ -34,7 +33,7 @@ def partial(pairs: Pairs) -> Told | None:
     """What is right in part: all rows but one, the right values in another order, few digits."""
     if any(left.shape != right.shape for left, right in pairs):
         return None
-    return _rows(pairs) or _order(pairs) or _coarse(pairs)
+    return _rows(pairs) or _order(pairs) or _rows_order(pairs) or _coarse(pairs)
 
 
 def _factor(pairs: Pairs) -> float | None:
@@ -82,7 +81,10 @@ def _rows(pairs: Pairs) -> Told | None:
 
 
 def _have_rows(pairs: Pairs) -> bool:
-    return all(right.ndim >= 2 and right.shape[-2] >= 3 for _, right in pairs)
+    """Whether one row is a small part of the rows, at least on one probe."""
+    return all(right.ndim >= 2 and right.shape[-2] >= 2 for _, right in pairs) and any(
+        right.shape[-2] >= 3 for _, right in pairs
+    )
 
 
 def _order(pairs: Pairs) -> Told | None:
@@ -91,6 +93,15 @@ def _order(pairs: Pairs) -> Told | None:
         return None
     if all(close(left.sort(-1).values, right.sort(-1).values) for left, right in pairs):
         return "columns", {}
+    return None
+
+
+def _rows_order(pairs: Pairs) -> Told | None:
+    """The right rows, in another order."""
+    if any(right.ndim < 2 or right.shape[-1] < 2 for _, right in pairs):
+        return None
+    if all(close(left.sort(-2).values, right.sort(-2).values) for left, right in pairs):
+        return "rows", {}
     return None
 
 

@@ -62,6 +62,13 @@ def _weave(one: Value, other: Value) -> Value:
     return np.stack([one, other], axis=-1).reshape(*one.shape[:-1], -1)
 
 
+def _deviation(x: Value, axis: Value, less: Value) -> Value:
+    """As `np.std`, which warns where a single number has no deviation."""
+    squares = np.square(x - np.mean(x, axis=int(axis), keepdims=True))
+    count = np.float64(x.shape[int(axis)] - less)
+    return np.sqrt(np.sum(squares, axis=int(axis), keepdims=True) / count)
+
+
 def _along(function: Callable[..., Value]) -> Callable[[Value, Value], Value]:
     return lambda x, axis: function(x, axis=int(axis))
 
@@ -81,6 +88,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "exp": np.exp,
     "flip": _along(np.flip),
     "floor": np.floor,
+    "gather": lambda x, places, axis: np.take_along_axis(x, _place(places), axis=int(axis)),
     "gelu": lambda x: torch.nn.functional.gelu(torch.as_tensor(x)).numpy(),
     "half": _rounded(torch.float16),
     "join": lambda one, other, axis: np.concatenate([one, other], axis=int(axis)),
@@ -94,7 +102,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "minimum": np.minimum,
     "nan": lambda: np.nan,
     "norm": lambda x, axis: np.sqrt(np.sum(np.square(x), axis=int(axis), keepdims=True)),
-    "rank": np.argsort,
+    "rank": lambda x: np.argsort(x, kind="stable"),
     "relu": lambda x: np.maximum(x, 0),
     "repeat": lambda x, times, axis: np.repeat(x, int(times), axis=int(axis)),
     "reshape": lambda x, *sizes: np.reshape(x, [int(each) for each in sizes]),
@@ -109,7 +117,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
     "sqrt": np.sqrt,
     "squeeze": _along(np.squeeze),
     "stack": lambda one, other, axis: np.stack([one, other], axis=int(axis)),
-    "std": lambda x, axis, less: np.std(x, axis=int(axis), ddof=int(less), keepdims=True),
+    "std": _deviation,
     "sum": _kept(np.sum),
     "swap": lambda x, one, other: np.swapaxes(x, int(one), int(other)),
     "tan": np.tan,

@@ -48,6 +48,13 @@ _REMEMBERS = re.compile(
     r"\b(?:global|nonlocal|class)\b|cache|^\w+(?:\s*:[^=\n]+)?\s*=(?!=)|\w\.\w+\s*=(?!=)|=\s*[\[{]",
     re.MULTILINE,
 )
+# Plain signs of it: a table that is filled from call to call. Whatever the first worker's numbers
+# look like, they may be those of the tests' arguments.
+_KEEPS = re.compile(
+    r"\b(?:global|nonlocal)\b|cache|setdefault"
+    r"|^\s*[\w.]+(?:\s*:[^=\n]+)?\s*=\s*(?:\{|\[\s*\]|dict\(|None\b)",
+    re.MULTILINE,
+)
 # Parts of pytest that a judge has no use for; each costs time, or looks around on the disk.
 _OFF = (
     "cacheprovider",
@@ -284,18 +291,22 @@ class Driver:
     def _probe(self, order: Order, run: Run) -> None:
         """After the last test: the numbers on the probes, and whose numbers they are."""
         run.close_the_shown_part()
+        keeps = _shows(_KEEPS, order)
+        if keeps and not order.only_probes:
+            run.session.close()
         numbers = probes.run(self.assignment, run.session, order.changes)
         if order.only_probes:
             run.numbers = {id: knowledge.numbers_json(each) for id, each in numbers.items()}
         elif self.diagnostician is not None:
             run.diagnoses = self.diagnostician.diagnose(numbers)
-            if not run.diagnoses and any(
-                _REMEMBERS.search(each.text) for each in order.source.pieces
-            ):
+            if not run.diagnoses and not keeps and _shows(_REMEMBERS, order):
                 # What a submission remembers of the tests' calls hides whose numbers these are.
                 run.session.close()
                 numbers = probes.run(self.assignment, run.session, order.changes)
                 run.diagnoses = self.diagnostician.diagnose(numbers)
+            if not run.diagnoses:
+                restless = probes.restless(self.assignment, run.session)
+                run.diagnoses = self.diagnostician.random(restless)
 
     def _run_items(
         self, order: Order, items: list[pytest.Item], planned: tuple[Planned, ...]
@@ -423,3 +434,7 @@ def _planned(assignment: Assignment, items: list[pytest.Item]) -> tuple[Planned,
     if problems:
         raise AssignmentError(*problems)
     return tuple(planned)
+
+
+def _shows(signs: "re.Pattern[str]", order: Order) -> bool:
+    return any(signs.search(each.text) for each in order.source.pieces)

@@ -3,20 +3,23 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import torch
 
 from grader.assignment import Assignment
 from grader.claims import clean
 from grader.errors import GraderError
-from grader.explaining.knowledge import Numbers
-from grader.explaining.search import Question
+from grader.explaining.asking import Question
+from grader.explaining.knowledge import Numbers, same
 from grader.model import Change, Died, Observation, Parameter, Probe, Raised, Recipe, Returned
 from grader.sandbox import wire
 from grader.sandbox.session import Session, Spent
 from grader.suite.rng import Rng
 
 ROOM = 1 << 16
+# A second answer may differ because something is remembered; a third one shows chance.
+_TIMES = 3
 DTYPES = {name: dtype for name, dtype in wire.DTYPES.items() if not dtype.is_complex}
 
 
@@ -36,6 +39,24 @@ def run(
             break
         numbers[probe.id] = replace(_cut(_of(seen), probe), exact=probe.exact)
     return numbers
+
+
+def restless(assignment: Assignment, session: Session) -> tuple[str, ...]:
+    """The functions that give other numbers each time when one call is made three times."""
+    found: list[str] = []
+    for entry in assignment.entry_points:
+        own = [each for each in assignment.probes if each.function == entry.name]
+        if not own:
+            continue
+        answers = [_observe(assignment, own[0], session, {}) for _ in range(_TIMES)]
+        if any(each is None or isinstance(each, Died) for each in answers):
+            break
+        numbers = [_of(each) for each in answers if each is not None]
+        if not any(same(one, other) for one, other in pairwise(numbers)) and all(
+            each.tensor is not None for each in numbers
+        ):
+            found.append(entry.name)
+    return tuple(found)
 
 
 def questions(assignment: Assignment) -> tuple[Question, ...]:
@@ -161,6 +182,8 @@ def _of(seen: Observation) -> Numbers:
             return Numbers(tensor=tensor.to(torch.float64), dtype=name)
         case Returned(value=bool() | int() | float() as number):
             return Numbers(tensor=torch.tensor(float(number), dtype=torch.float64), dtype="float")
+        case Returned(value=str()):
+            return Numbers(kind="text")
         case Returned(value=None):
             return Numbers(kind="none")
         case Returned(value=tuple() | list()):

@@ -21,8 +21,9 @@ from grader.explaining.rules import Rule, unpack
 from grader.files import replace_file
 from grader.grading import Judge
 from grader.misconceptions import Misconception
-from grader.model import Json, Reading
+from grader.model import Json, Reading, Text
 from grader.sandbox import launch
+from grader.verifying import formulas
 from grader.verifying.records import Row
 from grader.verifying.rows import failed, row, said
 
@@ -141,11 +142,12 @@ def _close(one: Json, other: Json, *, absolute: float, relative: float) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signatures:
-    """A fresh `diagnosis.json`, or why there is none."""
+    """A fresh `diagnosis.json`, or why there is none; `astray` is what its formulas get wrong."""
 
     text: str = ""
     uneven: tuple[tuple[str, str], ...] = ()
     problems: tuple[str, ...] = ()
+    astray: tuple[Text, ...] = ()
 
 
 def signatures_of(
@@ -164,9 +166,10 @@ def signatures_of(
             lambda reading, changes: judge.numbers(reading, assignment, changes),
             rules,
         )
+        astray = formulas.astray(assignment.folder, built.text)
     except AssignmentError as error:
         return Signatures(problems=error.problems)
-    return Signatures(text=built.text, uneven=built.uneven)
+    return Signatures(text=built.text, uneven=built.uneven, astray=tuple(astray))
 
 
 def uneven_hints(fresh: Signatures) -> list[tuple[str, str]]:
@@ -185,6 +188,8 @@ def diagnosis(assignment: Assignment, fresh: Signatures | None, *, update: bool)
         return row("diagnosis", [said("no_diagnosis")], worst="warning")
     if fresh.problems:
         return failed("diagnosis", fresh.problems)
+    if fresh.astray:
+        return row("diagnosis", fresh.astray)
     stored = path.read_text("utf-8") if path.is_file() else ""
     if _same_knowledge(stored, fresh.text):
         return row("diagnosis", [], said("diagnosis_ok", **_counts(fresh.text)))
