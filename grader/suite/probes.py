@@ -17,7 +17,8 @@ from grader.sandbox import wire
 from grader.sandbox.session import Session, Spent
 from grader.suite.rng import Rng
 
-ROOM = 1 << 16
+# Also of an answer that is twice as wide as the right one to the longest probe.
+ROOM = 1 << 18
 # A second answer may differ because something is remembered; a third one shows chance.
 _TIMES = 3
 DTYPES = {name: dtype for name, dtype in wire.DTYPES.items() if not dtype.is_complex}
