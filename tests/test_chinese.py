@@ -23,7 +23,8 @@ CHINESE: Final = "[\u4e00-\u9fff]"
 # What is called so in Chinese, too: names, and words of Python, of the command line and of JSON.
 NAMES: Final = frozenset(
     """
-    CI CSV Canvas Code Colab Dask Docker Git GitHub Gradescope JSON Jupyter LFS Landlock Linux
+    Blackboard Brightspace CI CSV Canvas Code Colab Dask Docker Git GitHub Gradescope JSON Jupyter
+    LFS Landlock Linux
     Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE Schema Transformer VS WSL Windows TLS
     UTF Unicode gVisor macOS nbgrader seccomp softmax torch torchgrade
     """.split()  # noqa: SIM905 - a list of words
@@ -40,6 +41,7 @@ TYPED: Final = frozenset(
     cluster dask dir docker doctor en full git grade hidden install ipynb landlock lfs local ls lsm
     merge none pip portable public pull py reduced report rubric assignment run runc runsc schema
     staff start student tls ubuntu unconfined validate verify diff new worker zh aside duplicates
+    files folders sections xlsx
     """.split()  # noqa: SIM905
 )
 ALLOWED: Final = NAMES | WORDS_OF_CODE | TYPED

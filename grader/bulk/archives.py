@@ -20,6 +20,8 @@ from typing import BinaryIO, Final
 from grader.submission import MAX_BYTES, MAX_FILE_BYTES
 
 SUFFIXES: Final = (".py", ".ipynb")
+# Stands, as the name of an entry, for a folder in which there is nothing.
+EMPTY: Final = ""
 # Zip files that are read whole, because they lie inside another one.
 MOST_INNER_BYTES: Final = 64 * 1024 * 1024
 MOST_MEMBERS: Final = 200_000
@@ -112,6 +114,8 @@ def _folder(
         return
     if any(each.name == "pyvenv.cfg" for each in inside):
         return
+    if parts and all(_is_litter(each.name) and each.name != ".git" for each in inside):
+        yield Entry(parts=(*parts, EMPTY), locator=Locator(path=str(folder)))
     for each in inside:
         here = (*parts, _text(each.name))
         if each.is_symlink():
@@ -161,6 +165,8 @@ def _archive(
         for each in members
         if each.filename.endswith("/pyvenv.cfg")
     }
+    if not members and parts:
+        yield Entry(parts=(*parts, EMPTY), locator=locator)
     order = sorted(range(len(members)), key=lambda at: (members[at].filename, at))
     for at in order:
         member = members[at]
@@ -172,6 +178,8 @@ def _archive(
             if ".git" in names:
                 head = names[: names.index(".git") + 1]
                 yield Entry(parts=(*parts, *head), locator=locator)
+            elif names and member.is_dir() and not any(_is_litter(name) for name in names):
+                yield Entry(parts=(*parts, *names, EMPTY), locator=locator)
             continue
         if any(member.filename.startswith(f"{each}/") for each in environments):
             continue

@@ -17,8 +17,9 @@ from typing import Any, Literal
 
 from grader import report as reports
 from grader.bulk import run_record
+from grader.bulk.facts import kind_of
 from grader.bulk.names import folder_name
-from grader.bulk.plan import Job, kind_of
+from grader.bulk.plan import Job
 from grader.bulk.run_record import Conditions
 from grader.errors import GraderError, UsageProblem
 from grader.files import read_json, replace_file

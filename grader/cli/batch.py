@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from grader.bulk.store import Store
 
 _UNATTRIBUTED, _FAILED = 1, 3
+_LAYOUTS = ("auto", "files", "folders", "sections")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,7 @@ def command(language: Language) -> click.Command:
             option("--seed", "seed", metavar="N"),
             option("--shard", "shard", metavar="I/N"),
             option("--student-pattern pattern", "pattern", metavar="REGEX"),
+            option("--layout", "layout", type=OneOf([*_LAYOUTS]), default="auto"),
             option("--until", "until", metavar="TIME"),
             option("--roster", "roster", metavar="CSV", type=path()),
             option("--pseudonym-key key", "key", metavar="FILE", type=path()),
@@ -198,6 +200,7 @@ def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
         if not todo.whole.jobs:
             terminal.show(batch_screen.listed(shown.left, here))
             raise _usage("nothing", folder=str(asked.source))
+        terminal.say(*batch_screen.understood(shown, here, hidden=asked.options["key"] is not None))
         engine = _engine(asked, todo, batch.loader(shelf, plan), here)
         with progress.shown(here) as tell:
             finished = batch.carry_out(todo, engine, tell)
@@ -242,7 +245,7 @@ def _planned(
     asked: Asked, opened: "Store", shelf: Any, here: Desk
 ) -> "tuple[Plan, dict[Any, Any], Batch]":
     """The plan with every name, the jobs by their pseudonymous twins, and the batch."""
-    from grader.bulk import inbox, pseudonyms, roster, run_record
+    from grader.bulk import inbox, layers, planning, pseudonyms, roster, run_record
     from grader.bulk import plan as plans
     from grader.bulk.batch import Batch
 
@@ -250,10 +253,10 @@ def _planned(
     members = roster.read(Path(roster_file)) if roster_file else roster.Roster()
     key = _key(Path(key_file), here) if key_file else None
     ids = [each.id for each in asked.known]
-    rules = inbox.Rules(pattern=asked.pattern, ids=ids)
+    rules = layers.Rules(pattern=asked.pattern, ids=ids, layout=asked.options["layout"])
     arrived = inbox.look(asked.source, shelf, rules, outside=asked.out)
     wanted = plans.Wanted(known=asked.known, chosen=asked.chosen, until=asked.until)
-    shown = whole = plans.make(arrived, shelf, wanted, members)
+    shown = whole = planning.make(arrived, shelf, wanted, members)
     real: dict[Any, Any] = {}
     if key is not None:
         whole = pseudonyms.hide(shown, key)
