@@ -5,14 +5,14 @@ once: each item of it, a file, a folder or a zip file, belongs to its owner with
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from unicodedata import normalize
 
 from grader.bulk import labels, layers, platforms
-from grader.bulk.archives import Entry, Refused, Shelf, is_source, walk
+from grader.bulk.archives import Entry, Locator, Refused, Shelf, is_source, walk
 from grader.bulk.exports import Upload, is_submitted
 from grader.bulk.layers import Rules
 from grader.bulk.platforms import Named
@@ -87,7 +87,7 @@ def look(root: Path, shelf: Shelf, rules: Rules, *, outside: Path | None = None)
             refused.append(each)
         else:
             entries.append(each)
-    tree = grown(entries)
+    tree = grown([*entries, *_named(refused)])
     if is_submitted(root.name) or is_submitted(root.stem):
         # nbgrader's folder itself was named.
         tree = Node(parts=(), folders={"submitted": _moved(tree)})
@@ -98,13 +98,19 @@ def look(root: Path, shelf: Shelf, rules: Rules, *, outside: Path | None = None)
         except OSError:
             return ""
 
+    told = {each.shown: each.reason for each in refused}
     uploads = [_normal(each) for each in layers.uploads(tree, rules, read)]
     layer_of = _layers(uploads, rules)
-    arrived = tuple(each for upload in uploads for each in _arrived(upload, layer_of))
+    arrived = tuple(
+        each
+        for upload in uploads
+        for each in _arrived(upload, layer_of)
+        if each.entry.shown not in told
+    )
     return Inbox(
         arrived=arrived,
         refused=tuple(refused),
-        sourceless=tuple(_sourceless(uploads, refused, layer_of)),
+        sourceless=tuple(_sourceless(uploads, told, layer_of)),
         understood=_understood(arrived, uploads),
     )
 
@@ -150,32 +156,42 @@ def _arrived(upload: Upload, layer_of: dict[tuple[str, ...], tuple[str, ...]]) -
 
 def _sourceless(
     uploads: Sequence[Upload],
-    refused: Sequence[Refused],
+    told: Mapping[str, str],
     layer_of: dict[tuple[str, ...], tuple[str, ...]],
 ) -> list[Sourceless]:
     """A row for each item without a script or notebook, of somebody who handed in no other."""
     found: list[Sourceless] = []
     working = {
-        owner.student
-        for each in uploads
-        for owner in each.owners
-        if any(is_source(entry.name) for entry in each.entries)
+        owner.student for each in uploads for owner in each.owners if _has_source(each, told)
     }
-    told = {each.shown for each in refused}
     for each in uploads:
-        if any(is_source(entry.name) for entry in each.entries) or each.shown in told:
+        if _has_source(each, told):
             continue
+        reason = told.get(each.shown, "no_source")
         layer = layer_of[each.layer]
         if not each.owners or not _stands_for_somebody(each):
-            if _is_document(each.parts[-1]):
+            if _is_document(each.parts[-1]) and each.shown not in told:
                 found.append(Sourceless(named=None, shown=each.shown, layer=layer))
             continue
         found += [
-            Sourceless(named=owner, shown=each.shown, layer=layer)
+            Sourceless(named=owner, shown=each.shown, layer=layer, reason=reason)
             for owner in each.owners
             if owner.student not in working
         ]
     return found
+
+
+def _has_source(upload: Upload, told: Mapping[str, str]) -> bool:
+    return any(is_source(each.name) and each.shown not in told for each in upload.entries)
+
+
+def _named(refused: Sequence[Refused]) -> list[Entry]:
+    """What is not looked into, as files: whoever handed it in must not vanish."""
+    return [
+        Entry(parts=tuple(each.shown.split("/")), locator=Locator(path=""))
+        for each in refused
+        if each.shown != "." and each.reason != "unsafe_name"
+    ]
 
 
 def _stands_for_somebody(upload: Upload) -> bool:

@@ -61,7 +61,10 @@ class _Reader:
         if self.rules.pattern is not None:
             yield from self._by_pattern(node, self.rules.pattern)
             return
-        node = self._joined(node)
+        whole = self._joined(node)
+        if whole is not node:
+            yield from self.descend(whole, hint, depth)
+            return
         named = [each for each in node.folders.values() if self._assignment(each)]
         others = [each for each in node.folders.values() if not self._assignment(each)]
         for each in named:
@@ -71,7 +74,6 @@ class _Reader:
                 yield from self.descend(each, hint, depth + 1)
             others = []
         elif self.rules.layout == "files":
-            others = []
             yield from self._files_below(node, named, hint)
             return
         for each in others:
@@ -117,11 +119,12 @@ class _Reader:
 
     def _wraps(self, folder: Node, kind: Kind) -> bool:
         """Whether the one folder that there is was put around the class."""
+        if labels.student_in(folder.name, self.rules.ids) is None:
+            return True
         if kind in ("class", "student"):
             return kind == "class"
         inner = [each for each in folder.folders.values() if each.has_work]
-        deeper = not folder.works and len(inner) == 1 and not self._is_given(inner[0].name)
-        return deeper or labels.student_in(folder.name, self.rules.ids) is None
+        return not folder.works and len(inner) == 1 and not self._is_given(inner[0].name)
 
     def _kind(self, folder: Node) -> Kind:
         """What a folder looks like: one student's, one with several students in it, or neither."""
@@ -132,13 +135,23 @@ class _Reader:
         if self._has_layer(folder) or len(self._handed_in(folder)) > 1:
             return "class"
         own = labels.student_in(folder.name, self.rules.ids) or folder.name
+        folder = self._innermost(folder)
         works = [each for each in folder.works if labels.role((each.name,)) == "work"]
         names = [labels.student_in(_stem(each.name), self.rules.ids) for each in works]
-        if any(name is None or name.lower() in own.lower() for name in names):
+        if any(name is None or _words(name) <= _words(own) for name in names):
             return "student"
         if not names and all(self._is_given(each) for each in folder.folders):
             return "student"
         return "class" if len(self._people(folder)) > 1 else "unclear"
+
+    def _innermost(self, folder: Node) -> Node:
+        """Below folders that hold one folder with nobody's name, and nothing else."""
+        while not folder.works and len(folder.folders) == 1:
+            (inner,) = folder.folders.values()
+            if not self._is_given(inner.name):
+                break
+            folder = inner
+        return folder
 
     def _has_layer(self, folder: Node) -> bool:
         found = exports.uploads(folder, lambda entry, most: self.read(entry, most))
@@ -277,6 +290,10 @@ def _common(names: Sequence[str]) -> str:
         (at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
     )
     return first[: first[:length].rfind("-") + 1].lower()
+
+
+def _words(name: str) -> set[str]:
+    return {each for each in re.split(r"[\W_]+", name.lower()) if each}
 
 
 def _stem(name: str) -> str:

@@ -192,7 +192,7 @@ def canvas_groups(parts: Sequence[str]) -> dict[str, Named]:
     readings = {part: _canvas_readings(part) for part in parts}
     sure = [found[0] for found in readings.values() if len(found) == 1]
     if not sure:
-        return {part: found[0] for part, found in readings.items() if found}
+        return _numbered_groups(readings)
     least_id = min(len(each.student) for each in sure)
     least_number = min(len(each.order.lstrip("0")) for each in sure)
     owners = {each.student: each.name for each in sure}
@@ -208,6 +208,16 @@ def canvas_groups(parts: Sequence[str]) -> dict[str, Named]:
         elif found:
             decided[part] = found[0]
     return decided
+
+
+def _numbered_groups(readings: Mapping[str, Sequence[Named]]) -> dict[str, Named]:
+    """Where every group is called `team_3`: one word and small numbers in place of ids."""
+    first = [found[0] for found in readings.values() if found]
+    groups = len({each.name for each in first}) == 1 and len({each.student for each in first}) > 1
+    small = max((len(each.student) for each in first), default=0) < 4
+    ids = min((len(f[1].student) for f in readings.values() if len(f) > 1), default=0)
+    at = 1 if groups and small and ids > 3 and all(len(f) > 1 for f in readings.values()) else 0
+    return {part: found[at] for part, found in readings.items() if found}
 
 
 def _canvas_readings(part: str) -> list[Named]:

@@ -95,10 +95,11 @@ class Roster:
         key = _plain(named.student)
         for column in columns or self._only():
             if member := self.by_id[column].get(key):
-                return Found(members=(member,))
-        for name in (named.student, named.name):
-            if name and (group := self.groups.get(_plain(name))):
-                return Found(members=group)
+                team = self.groups.get(_squeezed(named.name or ""), ())
+                # The name alone would let anybody hand in for any group.
+                return Found(members=team if member in team else (member,))
+        if group := self.groups.get(_squeezed(named.student)):
+            return Found(members=group)
         if named.name is None:
             return Found()
         known = [
@@ -121,7 +122,7 @@ class Roster:
 
     def _free(self, named: Named) -> Found:
         text = labels.plain(" ".join(each for each in (named.student, named.name) if each))
-        if group := self.groups.get(_plain(named.student)):
+        if group := self.groups.get(_squeezed(named.student)):
             return Found(members=group)
         whole, names = _plain(named.student), self._named(text)
         ids = [column[whole] for column in self.by_id.values() if whole in column]
@@ -247,7 +248,7 @@ def _groups(members: Sequence[Member]) -> dict[str, tuple[Member, ...]]:
     for each in members:
         for key, value in each.ids.items():
             if _known(key) in _GROUPS and value:
-                found[_plain(value)] = (*found.get(_plain(value), ()), each)
+                found[_squeezed(value)] = (*found.get(_squeezed(value), ()), each)
     return found
 
 
