@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from grader.assignment import Assignment
-from grader.bulk import run_record, tables
+from grader.bulk import keeping, run_record, tables
 from grader.bulk.archives import Shelf
 from grader.bulk.engine import Lost, Result
 from grader.bulk.plan import Job, Plan
@@ -80,9 +80,11 @@ def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) ->
     run = run_record.record(
         batch.plan, batch.whole, [*batch.assignments.values()], batch.under, batch.shard
     )
-    batch.store.put_run(run)
+    # Read before the record is written anew.
+    kept = keeping.joined(batch.store, run)
+    batch.store.put_run(kept.run)
     sifted = _sifted(batch)
-    levels = set(sifted.levels)
+    levels = {*sifted.levels, *((kept.level,) if kept.rows else ())}
     progress = Progress(planned=len(batch.plan.jobs), reused=len(sifted.kept), graded=0)
     tell(progress)
     rows: dict[Job, Row] = dict(sifted.kept)
@@ -97,7 +99,8 @@ def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) ->
                 failed.append((job, result.failure))
             progress = replace(progress, graded=progress.graded + 1)
             tell(progress)
-    finish(batch.store, _ended(run, levels), [rows[job] for job in rows if job.counts])
+    counting = [rows[job] for job in rows if job.counts]
+    finish(batch.store, _ended(kept.run, levels), [*counting, *kept.rows])
     _log(batch.store, failed)
     return Finished(
         graded=progress.graded,

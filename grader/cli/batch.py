@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from grader.bulk.run_record import Shard
     from grader.bulk.store import Store
 
-_UNATTRIBUTED, _FAILED = 1, 3
+_UNATTRIBUTED, _FAILED, _INTERRUPTED = 1, 3, 130
 _LAYOUTS = ("auto", "files", "folders", "sections")
 
 
@@ -92,6 +92,9 @@ def _run(ctx: click.Context, /, source: str, **options: Any) -> int:
     with store.locked(asked.out) as opened:
         try:
             return _graded(asked, opened, here)
+        except KeyboardInterrupt:
+            terminal.say(here.say("cli.batch.stopped"))
+            return _INTERRUPTED
         except store.NoRoom as error:
             terminal.say(here.say("cli.batch.no_room", file=str(error)))
         except Reduced as error:
@@ -111,6 +114,8 @@ def _understood(source: Path, options: Mapping[str, Any], here: Desk) -> Asked:
     shard = _shard(options["shard"])
     if shard is not None and seed is None:
         raise _usage("shard_seed")
+    if shard is not None and _can_be_guessed(seed):
+        raise _usage("shard_seed_short", value=seed)
     _check_engine(options)
     return Asked(
         source=source,
@@ -151,6 +156,11 @@ def _check_engine(options: Mapping[str, Any]) -> None:
         raise _usage("scheduler_address", value=address, problem=problem)
 
 
+def _can_be_guessed(seed: int | None) -> bool:
+    """Whether somebody could find the seed by trying: a student's report is made with it."""
+    return seed is not None and seed < 1 << 63
+
+
 def _cores() -> int:
     """The cores that this process may use, not those of the machine."""
     if hasattr(os, "sched_getaffinity"):
@@ -176,7 +186,9 @@ def _until(typed: str | None) -> str | None:
     moment = in_utc(typed) if typed is not None else None
     if typed is not None and moment is None:
         raise _usage("until", value=typed)
-    return moment
+    # 23:59 lasts until it is 00:00.
+    whole_minute = typed is not None and re.search(r"[ T]\d\d:\d\d(?!:?\d)", typed)
+    return f"{moment[:-3]}59Z" if moment and whole_minute else moment
 
 
 def _pattern(typed: str | None) -> "re.Pattern[str] | None":
@@ -313,9 +325,12 @@ def _seed(asked: Asked, opened: "Store", fingerprint: str | None, here: Desk) ->
     if earlier is not None and asked.seed not in (None, earlier) and not asked.options["fresh"]:
         raise _usage("other_seed", folder=str(asked.out), seed=earlier)
     if asked.seed is not None:
+        if _can_be_guessed(asked.seed):
+            terminal.say(here.say("cli.batch.seed_short"))
         return asked.seed
-    # Drawn once; 64 bits, so that nobody finds the hidden inputs by trying seeds.
-    return earlier if earlier is not None else secrets.randbits(64)
+    # Drawn once; 128 bits, so that nobody finds the hidden inputs by trying seeds against the
+    # `report_id` of a student's report.
+    return earlier if earlier is not None else secrets.randbits(128)
 
 
 def _refuse_another(run: Mapping[str, Any], asked: Asked, fingerprint: str | None) -> None:
