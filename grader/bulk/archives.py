@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from grader.bulk import zipnames
 from grader.submission import MAX_BYTES, MAX_FILE_BYTES
 
 SUFFIXES: Final = (".py", ".ipynb")
@@ -167,10 +168,16 @@ def _archive(
     }
     if not members and parts:
         yield Entry(parts=(*parts, EMPTY), locator=locator)
+    encoding = zipnames.encoding_of_members(members)
     order = sorted(range(len(members)), key=lambda at: (members[at].filename, at))
     for at in order:
         member = members[at]
-        names = tuple(part for part in _name(member).split("/") if part not in ("", "."))
+        names = tuple(
+            part for part in zipnames.name_of(member, encoding).split("/") if part not in ("", ".")
+        )
+        if encoding is None and not parts and not member.filename.isascii():
+            yield Refused(shown=_shown((*parts, *names)), reason="name_encoding")
+            continue
         if ".." in names:
             yield Refused(shown=_shown((*parts, *names)), reason="unsafe_name")
             continue
@@ -237,17 +244,6 @@ def _inner(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:
     with opened.open(member) as stream:
         content = stream.read(MOST_INNER_BYTES + 1)
     return content if len(content) <= MOST_INNER_BYTES else None
-
-
-def _name(member: zipfile.ZipInfo) -> str:
-    """The member's name as it was meant: macOS writes UTF-8 without saying so."""
-    name = member.filename.replace("\\", "/")
-    if not member.flag_bits & 0x800:
-        try:
-            return name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            return name
-    return _text(name)
 
 
 def _is_litter(name: str) -> bool:
