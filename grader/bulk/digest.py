@@ -23,7 +23,7 @@ _MOST_LINES: Final = 11
 _BAR: Final = 20
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>#|~$&:@!./]")
 _STATUSES: Final = (
-    *("graded", "unreadable", "grader_failed", "pending", "missing"),
+    *("graded", "unreadable", "grader_failed", "suite_failed", "pending", "missing"),
     *("no_source", "late", "other_assignment", "ambiguous", "rival"),
 )
 

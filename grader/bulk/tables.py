@@ -29,7 +29,8 @@ class Row:
     """What the tables need of one report.
 
     Args:
-        status: graded, unreadable, grader_failed, or pending (some points are undecided here).
+        status: graded, unreadable, grader_failed, pending (some points are undecided here), or
+            suite_failed (a test of the course broke).
         score: None unless every point is decided.
         title: of the assignment, in English and in Chinese.
     """
@@ -49,6 +50,8 @@ def row(staff: Mapping[str, Any]) -> Row:
     status = staff["status"]
     if pending and status == "graded":
         status = "pending"
+    if suite_erred(staff):
+        status = "suite_failed"
     return Row(
         student=staff["submission"]["student"],
         assignment=staff["assignment"]["id"],
@@ -59,6 +62,12 @@ def row(staff: Mapping[str, Any]) -> Row:
         title=_title(staff["assignment"]),
         marks=tuple(_mark(each) for each in staff["criteria"]),
     )
+
+
+def suite_erred(staff: Mapping[str, Any]) -> bool:
+    """Whether a test of the course broke on this submission, so that it decided nothing."""
+    tests = staff.get("tests") or ()
+    return staff["status"] == "graded" and any(each["verdict"] == "errored" for each in tests)
 
 
 def _mark(criterion: Mapping[str, Any]) -> Mark:
@@ -183,6 +192,7 @@ def _counts(
         "title": {"en": titles[0], "zh": titles[1]} if titles else None,
         **{name: statuses[name] for name in names},
         "missing": sum(each["assignment"] == id_ for each in run["absent"]),
+        **({"suite_failed": statuses["suite_failed"]} if statuses["suite_failed"] else {}),
         **_ungraded(id_, run),
         "max_score": assignment["max_score"],
         "scores": {str(score): scores[score] for score in sorted(scores)},

@@ -78,6 +78,7 @@ def screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> li
 
 def _notes(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
     counting = {(job.student, job.assignment) for job in todo.plan.jobs if job.counts}
+    erred = sum(row.status == "suite_failed" for row in finished.rows)
     numbers = {
         "again": sum(
             not job.counts and (job.student, job.assignment) in counting for job in todo.plan.jobs
@@ -86,7 +87,8 @@ def _notes(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> li
         "duplicates": len(shown.duplicates),
         "undated": shown.undated,
         "damaged": len(finished.damaged),
-        "failed": len(finished.failed),
+        "failed": len(finished.failed) - erred,
+        "erred": erred,
         "unofficial": sum(not row.official for row in finished.rows),
     }
     return [
