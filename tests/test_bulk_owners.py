@@ -192,6 +192,8 @@ UPLOADS = st.dictionaries(st.tuples(FOLDERS, NAMES).map("".join), CONTENTS, min_
 def placed(layout: str, who: str, files: Files, form: str) -> Files:
     """A student's upload as the platform stores it: a folder, a zip file, or files side by side."""
     place = LAYOUTS[layout][1](who)
+    if form == "broken":
+        return {f"{place}.zip" if "/" not in place else f"{place}/x.zip": b"PK\x03\x04 no zip"}
     if form == "zip":
         inside = (
             "/hw1.zip" if layout in ("nbgrader", "moodle", "brightspace", "exchange") else ".zip"
@@ -207,16 +209,16 @@ def placed(layout: str, who: str, files: Files, form: str) -> Files:
 @given(
     layout=st.sampled_from(sorted(LAYOUTS)),
     upload=UPLOADS,
-    form=st.sampled_from(["folder", "zip", "flat"]),
+    form=st.sampled_from(["folder", "zip", "flat", "broken"]),
     mine=st.sampled_from(["folder", "zip", "flat"]),
-    pattern=st.booleans(),
+    name=st.sampled_from(["hw1.py", "alice_hw1.py", "my work.py", "bob_hw1.py"]),
 )
 @settings(max_examples=400, deadline=None)
 def test_whatever_mallory_hands_in_alices_row_is_the_same(
-    layout: str, upload: Files, form: str, mine: str, pattern: bool
+    layout: str, upload: Files, form: str, mine: str, name: str
 ) -> None:
     ids, _, beside = LAYOUTS[layout]
-    alone = {**beside, **placed(layout, "alice", {"hw1.py": RIGHT}, mine)}
+    alone = {**beside, **placed(layout, "alice", {name: RIGHT}, mine)}
     attack = placed(layout, "mallory", upload, form)
 
     honest = row(planned(alone), ids["alice"])

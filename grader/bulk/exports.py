@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from grader.bulk import platforms
-from grader.bulk.archives import Entry
+from grader.bulk.archives import Entry, is_source
 from grader.bulk.moments import in_utc
 from grader.bulk.platforms import METADATA, TIMESTAMP, Named
 from grader.bulk.tree import Node
@@ -102,7 +102,7 @@ def _nbgrader(submitted: Node, read: Read) -> Iterator[Upload]:
 
 
 def _by_names(node: Node) -> list[Upload] | None:
-    """By the rule that reads most of the names here; half of them at the least."""
+    """By the rule that reads most of the names here, and more than half of those that matter."""
     items: list[tuple[str, Node | Entry]] = [
         *((folder.name, folder) for folder in node.folders.values()),
         *((each.name, each) for each in node.files if each.name not in _INDEX),
@@ -112,7 +112,11 @@ def _by_names(node: Node) -> list[Upload] | None:
         read = _read_by(rule, items)
         if len(read) > len(found):
             best, found = rule, read
-    if not found or 2 * len(found) < len(items):
+    matter = sum(
+        at in found or isinstance(item, Node) or is_source(item.name)
+        for at, (_, item) in enumerate(items)
+    )
+    if 2 * len(found) <= matter:
         return None
     layout = "nbgrader" if best == "exchange" else best
     made = []
