@@ -191,3 +191,42 @@ def test_a_name_that_is_no_text_is_written_out(tmp_path: Path) -> None:
     (Path(os.fsdecode(bytes(tmp_path) + b"/l\xe9e_hw1.py"))).write_bytes(b"")
 
     assert entries(tmp_path) == ["l\\xe9e_hw1.py"]
+
+
+@pytest.mark.parametrize(
+    ("names", "encoding"),
+    [
+        (["张三_hw1.py", "李四（重交）_hw1.py", "作业说明/王五.py"], "gb18030"),
+        (["課題一_山田太郎.py", "レポート_佐藤花子.py", "表_ソ.py"], "cp932"),
+        (["Müller_hw1.py", "José_hw1.py", "Françoise_hw1.py"], "cp437"),
+        (["张三_hw1.py", "Müller.py"], "utf-8"),
+    ],
+)
+def test_names_without_the_flag_are_read_as_fits_the_whole_archive(
+    names: list[str], encoding: str, tmp_path: Path
+) -> None:
+    path = unflagged(tmp_path / "class.zip", [each.encode(encoding) for each in names])
+
+    found = {each.shown for each in walk(path)}
+    assert found == set(names)
+
+
+def test_names_that_fit_nothing_are_listed(tmp_path: Path) -> None:
+    path = unflagged(tmp_path / "class.zip", [b"\xff\xfe\xfd\x80.py", b"lee_hw1.py"])
+
+    found = {type(each).__name__: each.shown for each in walk(path)}
+    assert found["Entry"] == "lee_hw1.py"
+    assert "Refused" in found
+
+
+def unflagged(path: Path, names: list[bytes]) -> Path:
+    """A zip file whose names are these bytes, without the mark for UTF-8."""
+    stand_ins = [bytes([ord("J") + at]) * len(name) for at, name in enumerate(names)]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in stand_ins:
+            archive.writestr(zipfile.ZipInfo(name.decode()), b"x = 1\n")
+    content = path.read_bytes()
+    for name, stand_in in zip(names, stand_ins, strict=True):
+        content = content.replace(stand_in, name)
+    path.write_bytes(content)
+    return path

@@ -225,7 +225,14 @@ def part(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "in").mkdir()
     (root / "in" / "lee_hw1.py").write_text("", encoding="utf-8")
     (root / "summary.md").write_text("# Before", encoding="utf-8")
-    usual = ("--seed", "7", "--shard", "1/1", "--assignment", "hw1")
+    usual = (
+        "--seed",
+        "85070591730234615865843651857942052871",
+        "--shard",
+        "1/1",
+        "--assignment",
+        "hw1",
+    )
     done = grade("batch", "in", "--out", "part", *usual, "--summary", "summary.md", cwd=root)
     assert done.returncode == 0, err(done)
     return root
@@ -253,7 +260,11 @@ def test_merge_adds_one_in_the_language_that_was_asked_for(part: Path) -> None:
 def test_a_file_that_cannot_be_written_is_named_after_the_results_are_safe(
     command: str, part: Path
 ) -> None:
-    usual = ("in", "--seed", "7", "--shard", "1/1") if command == "batch" else ("part",)
+    usual = (
+        ("in", "--seed", "85070591730234615865843651857942052871", "--shard", "1/1")
+        if command == "batch"
+        else ("part",)
+    )
     out = f"safe-{command}"
 
     done = grade(command, *usual, "--out", out, "--summary", "no/summary.md", cwd=part)

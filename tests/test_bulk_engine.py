@@ -3,12 +3,12 @@
 import errno
 import hashlib
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import a_report, an_assignment
+from builders import a_report, an_assignment, some_outcomes
 
 from grader import files
 from grader.assignment import Assignment
@@ -17,6 +17,7 @@ from grader.bulk.archives import Locator
 from grader.bulk.batch import Batch, Progress, Reduced
 from grader.bulk.engine import Lost, Result
 from grader.bulk.plan import Job, Person, Plan
+from grader.files import read_json
 from grader.judged import Views
 from grader.model import Reading
 from grader.suite.messages import Broken
@@ -49,14 +50,14 @@ class FakeJudge:
         self.closed += 1
 
 
-def a_job(student: str = "Lee", *, number: int = 1) -> Job:
+def a_job(student: str = "Lee", *, number: int = 1, path: str = "") -> Job:
     return Job(
         student=student,
         assignment="hw4",
         attempt=1,
         counts=True,
         file=f"{student}/secret name {number}.py",
-        locator=Locator(path="nowhere"),
+        locator=Locator(path=path or f"nowhere/{student}"),
         sha256=hashlib.sha256(CODE).hexdigest(),
         submitted_at="2026-03-01T10:00:00Z",
     )
@@ -114,18 +115,27 @@ class FakeEngine:
     assignment: Assignment
     lost: str = ""
     level: str | None = "full"
+    breaks: str = ""
+    asked: list[str] = field(default_factory=list)
 
     def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]:
         for job in planned:
             if job.student == self.lost:
                 yield job, Lost(failure="gone")
                 continue
-            staff = a_report(self.assignment)
-            student = a_report(self.assignment, audience="student")
+            self.asked.append(job.student)
+            outcomes = list(some_outcomes())
+            if job.student == self.breaks:
+                outcomes[0] = replace(outcomes[0], verdict="errored", detail="KeyError")
+            staff = a_report(self.assignment, outcomes=outcomes, official=True)
+            student = a_report(
+                self.assignment, outcomes=outcomes, official=True, audience="student"
+            )
             for view in (staff, student):
                 view["run"]["sandbox"] = {"level": self.level, "layers": ["process"]}
                 view["submission"]["sha256"] = job.sha256
-            yield job, Result(views=Views(staff=staff, student=student))
+            failure = "KeyError" if job.student == self.breaks else None
+            yield job, Result(views=Views(staff=staff, student=student), failure=failure)
 
 
 def a_batch(tmp_path: Path, assignment: Assignment, *students: str) -> Batch:
@@ -168,6 +178,45 @@ def test_a_file_that_is_gone_stops_nobody_and_is_blank_in_the_table(tmp_path: Pa
     assert not (todo.store.folder / store.FAILURES).exists()
 
 
+def test_a_group_is_graded_once_and_each_member_has_reports_and_a_row(tmp_path: Path) -> None:
+    assignment = an_assignment(tmp_path)
+    todo = a_batch(tmp_path, assignment, "chen", "lee", "wu")
+    together = tuple(replace(job, locator=Locator(path="team")) for job in todo.plan.jobs[:2])
+    plan = replace(todo.plan, jobs=(*together, todo.plan.jobs[2]))
+    by = FakeEngine(assignment)
+
+    finished = carried_out(replace(todo, plan=plan, whole=plan), by)
+
+    table = (todo.store.folder / "scores.csv").read_text("utf-8-sig").splitlines()
+    assert by.asked == ["chen", "wu"]
+    assert [line.partition(",")[0] for line in table[1:]] == ["chen", "lee", "wu"]
+    assert (finished.graded, len(finished.rows)) == (3, 3)
+    ids = {
+        read_json(path)["submission"]["student"]  # type: ignore[index, call-overload]
+        for path in (todo.store.folder / "feedback").glob("*/hw4.json")
+    }
+    assert ids == {"chen", "lee", "wu"}
+
+
+def test_a_test_of_the_course_that_breaks_is_charged_to_nobody(tmp_path: Path) -> None:
+    assignment = an_assignment(tmp_path)
+    todo = a_batch(tmp_path, assignment, "chen", "lee")
+
+    finished = carried_out(todo, FakeEngine(assignment, breaks="lee"))
+
+    table = (todo.store.folder / "scores.csv").read_text("utf-8-sig").splitlines()
+    assert [job.student for job, _ in finished.failed] == ["lee"]
+    chen, lee = (line.split(",") for line in table[1:])
+    assert chen[4:6] == ["graded", "yes"]
+    assert lee[2] == "" and lee[4:6] == ["suite_failed", "no"]
+    for view in ("reports", "feedback"):
+        found = read_json(todo.store.folder / view / "lee" / "hw4.json")
+        assert isinstance(found, dict) and found["official"] is False
+    # Once the test is mended, the same command grades it again.
+    again = carried_out(todo, FakeEngine(assignment))
+    assert (again.reused, again.graded, again.failed) == (1, 1, ())
+
+
 def test_a_weaker_sandbox_than_demanded_writes_no_report(tmp_path: Path) -> None:
     assignment = an_assignment(tmp_path)
     todo = a_batch(tmp_path, assignment, "lee")
@@ -201,7 +250,6 @@ def test_a_full_disk_ends_the_run_and_the_next_one_continues(
 
 
 def test_fresh_grades_everything_again(tmp_path: Path) -> None:
-    from dataclasses import replace
 
     assignment = an_assignment(tmp_path)
     todo = a_batch(tmp_path, assignment, "chen", "lee")

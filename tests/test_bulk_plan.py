@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from grader.assignment import find_all
-from grader.bulk import inbox, plan, pseudonyms, roster
+from grader.bulk import inbox, planning, pseudonyms, roster
 from grader.bulk.archives import Shelf
+from grader.bulk.layers import Rules
 from grader.bulk.plan import Plan, Wanted
 from grader.errors import UsageProblem
 
@@ -37,13 +38,13 @@ def planned(
     until: str | None = None,
     members: roster.Roster | None = None,
 ) -> Plan:
-    found = inbox.look(root, shelf, inbox.Rules(ids=IDS))
+    found = inbox.look(root, shelf, Rules(ids=IDS))
     wanted = Wanted(
         known=KNOWN,
         chosen=tuple(each for each in KNOWN if each.id in (chosen or IDS)),
         until=until,
     )
-    return plan.make(found, shelf, wanted, members or roster.Roster())
+    return planning.make(found, shelf, wanted, members or roster.Roster())
 
 
 def wrote(root: Path, **contents: str) -> Path:
@@ -153,7 +154,8 @@ def test_a_roster_gives_ids_and_lists_who_handed_in_nothing(tmp_path: Path, shel
     found = planned(EXPORTS / "canvas", shelf, chosen=("hw1",), members=roster.read(path))
 
     assert {each.student for each in found.jobs} == {"00123", "00124"}
-    assert found.absent == (("00125", "hw1"),)
+    assert found.absent == ()
+    assert [(each.student, each.status) for each in found.ungraded] == [("00125", "no_source")]
     people = {each.student: each for each in found.people}
     assert people["00125"].name == "王芳"
     assert people["00123"].ids["ID"] == "10101"
@@ -188,7 +190,7 @@ def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path, encoding: str
 def test_equal_files_of_several_students_are_reported_but_not_those_of_a_group(
     tmp_path: Path, shelf: Shelf
 ) -> None:
-    wrote(tmp_path, lee__hw1_py=HW1, chen__hw1_py=HW1, wu__hw1_py=HW1 + "\n")
+    wrote(tmp_path, lee__hw1_py=HW1, chen__hw1_py=HW1, wu__hw1_py=HW1 + "pass\n")
 
     alike = planned(tmp_path, shelf).duplicates
     assert [each.students for each in alike] == [("chen", "lee")]

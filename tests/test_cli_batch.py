@@ -32,6 +32,7 @@ EXITS = RIGHT.replace(
     "    return", "    if token_vectors.dim() == 3:\n        import os; os._exit(3)\n    return"
 )
 # Not every machine that runs the tests can lock submissions in completely.
+SEED = "85070591730234615865843651857942052871"
 USUAL = ("--assignment", "hw1", "--allow-reduced")
 
 
@@ -99,7 +100,17 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The class in `in`, graded in one go into `out`."""
     root = tmp_path_factory.mktemp("class")
     a_class(root / "in")
-    result = grade("batch", "in", "--out", "out", *USUAL, *PATTERN, "--seed", "7", cwd=root)
+    result = grade(
+        "batch",
+        "in",
+        "--out",
+        "out",
+        *USUAL,
+        *PATTERN,
+        "--seed",
+        SEED,
+        cwd=root,
+    )
     (root / "screen.txt").write_text(out(result) + err(result), encoding="utf-8")
     assert result.returncode == 0, err(result)
     yield root
@@ -180,7 +191,7 @@ def test_a_second_run_grades_nothing_and_changes_nothing(graded: Path) -> None:
     assert "8 of 8 were graded by an earlier run and still hold." in err(result)
     assert outcome(graded / "out") == before
     assert {path: path.stat().st_mtime_ns for path in times} == times
-    assert run_json(graded / "out")["seed"] == 7
+    assert run_json(graded / "out")["seed"] == int(SEED)
 
 
 # --- the same whatever the way ---------------------------------------------------------------
@@ -188,7 +199,7 @@ def test_a_second_run_grades_nothing_and_changes_nothing(graded: Path) -> None:
 
 def test_jobs_and_shards_give_the_same_reports(graded: Path, tmp_path: Path) -> None:
     shutil.copytree(graded / "in", tmp_path / "in")
-    common = (*USUAL, *PATTERN, "--seed", "7")
+    common = (*USUAL, *PATTERN, "--seed", SEED)
     one = grade("batch", "in", "--out", "one", *common, "--jobs", "1", cwd=tmp_path)
     for index in (1, 2):
         shard = ("--shard", f"{index}/2")
@@ -370,6 +381,7 @@ def test_where_nothing_is_run_no_sandbox_is_demanded(tmp_path: Path) -> None:
     [
         (["--shard", "1/2"], "--shard needs --seed N"),
         (["--shard", "3/2", "--seed", "1"], "--shard takes I/N"),
+        (["--shard", "1/2", "--seed", "4711"], "--seed 4711 can be guessed"),
         (["--until", "2026-03-01"], "--until takes a moment with its time zone"),
         (["--student-pattern", "("], "is not a regular expression"),
         (["--assignment", "hw99"], "There is no assignment 'hw99'"),
@@ -401,10 +413,10 @@ def test_two_batches_are_not_mixed_in_one_folder(graded: Path, tmp_path: Path) -
     common = ("batch", "in", "--out", "out", *USUAL, *PATTERN)
 
     seed = grade(*common, "--seed", "8", cwd=tmp_path)
-    shard = grade(*common, "--seed", "7", "--shard", "1/2", cwd=tmp_path)
+    shard = grade(*common, "--seed", SEED, "--shard", "1/2", cwd=tmp_path)
     key = grade(*common, "--pseudonym-key", "key", cwd=tmp_path)
 
-    assert "out was begun with the seed 7" in err(seed)
+    assert f"out was begun with the seed {SEED}" in err(seed)
     assert "out holds the shard -" in err(shard)
     assert "out was begun with another --pseudonym-key" in err(key)
     assert {seed.returncode, shard.returncode, key.returncode} == {2}
@@ -467,3 +479,46 @@ def test_pseudonyms_leave_no_name_in_the_results(tmp_path: Path) -> None:
         assert name.encode() not in content
     table = (tmp_path / "key.students.csv").read_text("utf-8-sig")
     assert "Ada Lovelace" in table and "王芳" in table
+
+
+def test_a_second_homework_and_late_ones_keep_what_is_in_the_folder(tmp_path: Path) -> None:
+    """Into one folder: hw1, then one who was late, then the class list, then one who is gone."""
+    for name, students in {"in": ("ono", "abe"), "late": ("kato",)}.items():
+        for each in students:
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / f"{each}_hw1.py").write_text("", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("student_id,name\nS1,ono\nS2,mori\n", encoding="utf-8")
+
+    def run(source: str, *more: str) -> dict[str, str]:
+        done = grade("batch", source, "--out", "out", *USUAL, *more, cwd=tmp_path)
+        assert done.returncode == 0, err(done)
+        return statuses(tmp_path / "out")
+
+    assert run("in") == {"ono": "unreadable", "abe": "unreadable"}
+    assert run("late") == dict.fromkeys(("ono", "abe", "kato"), "unreadable")
+    assert run("in", "--roster", "class.csv") == {
+        "S1": "unreadable",
+        "S2": "missing",
+        "abe": "unreadable",
+        "kato": "unreadable",
+    }
+    shutil.rmtree(tmp_path / "out" / "reports" / "kato")
+    assert run("in").keys() == {"ono", "abe"}
+
+
+def statuses(folder: Path) -> dict[str, str]:
+    text = (folder / "scores.csv").read_bytes().decode("utf-8-sig")
+    return {row["student"]: row["hw1_status"] for row in csv.DictReader(text.splitlines())}
+
+
+def test_folders_with_and_without_pseudonyms_are_not_compared(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "ono_hw1.py").write_text("", encoding="utf-8")
+    common = (*USUAL, "--seed", SEED)
+    assert grade("batch", "in", "--out", "a", *common, cwd=tmp_path).returncode == 0
+    key = ("--pseudonym-key", "key")
+    assert grade("batch", "in", "--out", "b", *common, *key, cwd=tmp_path).returncode == 0
+
+    found = grade("diff", "a", "b", cwd=tmp_path)
+    assert found.returncode == 2
+    assert "cannot be compared" in err(found)

@@ -239,6 +239,9 @@ def test_a_suite_that_errs_on_the_submission_alone_costs_that_criterion(tmp_path
 
     verdicts = {each["id"]: each["verdict"] for each in reports["odd"]["tests"]}
     assert verdicts["test_fragile"] == "errored"
+    detail = next(e["detail"] for e in reports["odd"]["tests"] if e["id"] == "test_fragile")
+    assert "test_fragile" in detail and "ZeroDivisionError" in detail
+    assert not any(frame in detail for frame in ("_hookexec", "_multicall", "pytest_pyfunc"))
     assert earned(reports["odd"]) == {"double": 4, "half": 0, "other": 3}
     assert reports["right"]["score"] == 10
     assert result.returncode == 1

@@ -735,6 +735,8 @@ Tests
   seed 7, sandbox full, torch 2.13.0, Python 3.11.7
 """
     assert expected in seen
+    assert "Next: leave out --audience staff to see what the student is told" in seen
+    assert "save the notebook" not in seen
 
 
 # --- laws -------------------------------------------------------------------------------------

@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from grader.bulk import zipnames
 from grader.submission import MAX_BYTES, MAX_FILE_BYTES
 
 SUFFIXES: Final = (".py", ".ipynb")
+# Stands, as the name of an entry, for a folder in which there is nothing.
+EMPTY: Final = ""
 # Zip files that are read whole, because they lie inside another one.
 MOST_INNER_BYTES: Final = 64 * 1024 * 1024
 MOST_MEMBERS: Final = 200_000
@@ -112,6 +115,8 @@ def _folder(
         return
     if any(each.name == "pyvenv.cfg" for each in inside):
         return
+    if parts and all(_is_litter(each.name) and each.name != ".git" for each in inside):
+        yield Entry(parts=(*parts, EMPTY), locator=Locator(path=str(folder)))
     for each in inside:
         here = (*parts, _text(each.name))
         if each.is_symlink():
@@ -161,10 +166,18 @@ def _archive(
         for each in members
         if each.filename.endswith("/pyvenv.cfg")
     }
+    if not members and parts:
+        yield Entry(parts=(*parts, EMPTY), locator=locator)
+    encoding = zipnames.encoding_of_members(members)
     order = sorted(range(len(members)), key=lambda at: (members[at].filename, at))
     for at in order:
         member = members[at]
-        names = tuple(part for part in _name(member).split("/") if part not in ("", "."))
+        names = tuple(
+            part for part in zipnames.name_of(member, encoding).split("/") if part not in ("", ".")
+        )
+        if encoding is None and not parts and not member.filename.isascii():
+            yield Refused(shown=_shown((*parts, *names)), reason="name_encoding")
+            continue
         if ".." in names:
             yield Refused(shown=_shown((*parts, *names)), reason="unsafe_name")
             continue
@@ -172,6 +185,8 @@ def _archive(
             if ".git" in names:
                 head = names[: names.index(".git") + 1]
                 yield Entry(parts=(*parts, *head), locator=locator)
+            elif names and member.is_dir() and not any(_is_litter(name) for name in names):
+                yield Entry(parts=(*parts, *names, EMPTY), locator=locator)
             continue
         if any(member.filename.startswith(f"{each}/") for each in environments):
             continue
@@ -229,17 +244,6 @@ def _inner(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:
     with opened.open(member) as stream:
         content = stream.read(MOST_INNER_BYTES + 1)
     return content if len(content) <= MOST_INNER_BYTES else None
-
-
-def _name(member: zipfile.ZipInfo) -> str:
-    """The member's name as it was meant: macOS writes UTF-8 without saying so."""
-    name = member.filename.replace("\\", "/")
-    if not member.flag_bits & 0x800:
-        try:
-            return name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            return name
-    return _text(name)
 
 
 def _is_litter(name: str) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from grader.assignment import Assignment
-from grader.bulk import run_record, tables
-from grader.bulk.archives import Shelf
+from grader.bulk import keeping, run_record, tables
+from grader.bulk.archives import Locator, Shelf
 from grader.bulk.engine import Lost, Result
 from grader.bulk.plan import Job, Plan
 from grader.bulk.run_record import Conditions, Shard
@@ -80,24 +80,29 @@ def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) ->
     run = run_record.record(
         batch.plan, batch.whole, [*batch.assignments.values()], batch.under, batch.shard
     )
-    batch.store.put_run(run)
+    # Read before the record is written anew.
+    kept = keeping.joined(batch.store, run)
+    batch.store.put_run(kept.run)
     sifted = _sifted(batch)
-    levels = set(sifted.levels)
+    levels = {*sifted.levels, *((kept.level,) if kept.rows else ())}
     progress = Progress(planned=len(batch.plan.jobs), reused=len(sifted.kept), graded=0)
     tell(progress)
     rows: dict[Job, Row] = dict(sifted.kept)
     failed: list[tuple[Job, str]] = []
     # Closed, whatever ends this: nobody must go on grading for a folder that is full.
-    with closing(engine.run(sifted.todo)) as results:
-        for job, result in results:
-            if isinstance(result, Result):
-                levels.add(_allowed(result, batch.under))
-                rows[job] = _written(job, result, batch)
-            if result.failure is not None:
-                failed.append((job, result.failure))
-            progress = replace(progress, graded=progress.graded + 1)
+    shared = _shared(sifted.todo)
+    with closing(engine.run([*shared])) as results:
+        for graded, result in results:
+            for job in shared[graded]:
+                if isinstance(result, Result):
+                    levels.add(_allowed(result, batch.under))
+                    rows[job] = _written(job, result, batch)
+                if result.failure is not None:
+                    failed.append((job, result.failure))
+                progress = replace(progress, graded=progress.graded + 1)
             tell(progress)
-    finish(batch.store, _ended(run, levels), [rows[job] for job in rows if job.counts])
+    counting = [rows[job] for job in rows if job.counts]
+    finish(batch.store, _ended(kept.run, levels), [*counting, *kept.rows])
     _log(batch.store, failed)
     return Finished(
         graded=progress.graded,
@@ -158,6 +163,15 @@ def _sifted(batch: Batch) -> _Sifted:
     return sifted
 
 
+def _shared(todo: Sequence[Job]) -> dict[Job, list[Job]]:
+    """The jobs by the one that is graded for all of them: a group hands in one file together."""
+    first: dict[tuple[str, Locator], Job] = {}
+    shared: dict[Job, list[Job]] = {}
+    for job in todo:
+        shared.setdefault(first.setdefault((job.assignment, job.locator), job), []).append(job)
+    return shared
+
+
 def _allowed(result: Result, under: Conditions) -> str | None:
     """The level at which the submission was run; None where nothing was run."""
     sandbox = result.views.staff["run"]["sandbox"]
@@ -169,8 +183,11 @@ def _allowed(result: Result, under: Conditions) -> str | None:
 
 def _written(job: Job, result: Result, batch: Batch) -> Row:
     seed = batch.under.seed
-    staff = named(result.views.staff, job, seed)
-    batch.store.write(job, staff, named(result.views.student, job, seed))
+    staff, student = (named(each, job, seed) for each in (result.views.staff, result.views.student))
+    if tables.suite_erred(staff):
+        # The course's own mistake: nobody may take it for a grade.
+        staff["official"] = student["official"] = False
+    batch.store.write(job, staff, student)
     return tables.row(staff)
 
 

@@ -64,6 +64,9 @@ def compare(old: Path, new: Path) -> Comparison:
         UsageProblem: a folder is not one that `grade batch` wrote.
     """
     before, after = run_record.read(old), run_record.read(new)
+    if before["pseudonym_key"] != after["pseudonym_key"]:
+        # Everybody has another name in one of them: it would seem that all scores moved.
+        raise UsageProblem(catalog.text("cli.diff.pseudonyms", old=str(old), new=str(new)))
     olds, news = dict(_scores(old, before)), dict(_scores(new, after))
     keys = sorted(olds.keys() | news.keys())
     moves = [move for key in keys if (move := _move(key, olds.get(key), news.get(key)))]

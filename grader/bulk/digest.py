@@ -22,7 +22,10 @@ from grader.texts.reasons import why
 _MOST_LINES: Final = 11
 _BAR: Final = 20
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>#|~$&:@!./]")
-_STATUSES: Final = ("graded", "unreadable", "grader_failed", "pending", "missing")
+_STATUSES: Final = (
+    *("graded", "unreadable", "grader_failed", "suite_failed", "pending", "missing"),
+    *("no_source", "late", "other_assignment", "ambiguous", "rival"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +128,7 @@ def _whole(counts: Mapping[str, Any], say: _Speaker) -> str:
 def _assignment(id_: str, each: Mapping[str, Any], say: _Speaker) -> Iterator[str]:
     title = each["title"][say.language] if each["title"] else ""
     yield f"### {escaped(id_)}  {escaped(title)}".rstrip()
-    told = [say(key, number=each[key]) for key in _STATUSES if each[key]]
+    told = [say(key, number=each[key]) for key in _STATUSES if each.get(key)]
     yield say("statuses", parts=catalog.clauses(say.language, told)) if told else say("nobody")
     scores = [int(score) for score, number in each["scores"].items() for _ in range(number)]
     if scores:

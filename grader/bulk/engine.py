@@ -72,7 +72,11 @@ def grade_one(
         judge.close()
         views = judge.both_views(reading, assignment)
     failed = views.staff["status"] == "grader_failed"
-    return Result(views=views, failure=judge.broken[-1].detail if failed else None)
+    erred = [each for each in views.staff["tests"] or () if each["verdict"] == "errored"]
+    failure = judge.broken[-1].detail if failed else None
+    if not failed and erred:
+        failure = "\n".join(f"{each['id']}: {each['detail']}" for each in erred)
+    return Result(views=views, failure=failure)
 
 
 def task(job: Job, content: bytes) -> Task:

@@ -2,15 +2,52 @@
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Final
 from zoneinfo import ZoneInfo
 
 # 2021-10-08 04:23:25.379020000 Z · 2015-02-02 15:58:23.948203 America/Los_Angeles ·
 # 2026-03-01T23:59+08:00
 _MOMENT = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[ T](?P<minute>\d\d:\d\d)(?P<second>:\d\d)?(?:\.\d+)?"
-    r"\s*(?P<zone>Z|[+-]\d\d:?\d\d|[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+)*)?",
+    r"\s*(?P<zone>Z|[+-]\d\d(?::?\d\d)?|[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+)*)?",
     re.ASCII,
 )
+
+
+# What `%Z` gives in nbgrader's time stamps: the hours ahead of UTC. Names that mean several zones
+# (CST, IST, AST) are left out: a wrong guess is worse than none.
+_ABBREVIATIONS: Final = {
+    "GMT": 0,
+    "WET": 0,
+    "WEST": 1,
+    "BST": 1,
+    "CET": 1,
+    "CEST": 2,
+    "EET": 2,
+    "EEST": 3,
+    "MSK": 3,
+    "EST": -5,
+    "EDT": -4,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+    "AKST": -9,
+    "AKDT": -8,
+    "HST": -10,
+    "JST": 9,
+    "KST": 9,
+    "HKT": 8,
+    "SGT": 8,
+    "AEST": 10,
+    "AEDT": 11,
+    "NZST": 12,
+    "NZDT": 13,
+    "SAST": 2,
+    "PKT": 5,
+    "WIB": 7,
+}
 
 
 def in_utc(text: str) -> str | None:
@@ -33,7 +70,10 @@ def _zone(name: str) -> tzinfo | None:
         return UTC
     if name[:1] in ("+", "-"):
         sign = -1 if name[0] == "-" else 1
-        return timezone(sign * timedelta(hours=int(name[1:3]), minutes=int(name[-2:])))
+        minutes = int(name[-2:]) if len(name) > 3 else 0
+        return timezone(sign * timedelta(hours=int(name[1:3]), minutes=minutes))
+    if name in _ABBREVIATIONS:
+        return timezone(timedelta(hours=_ABBREVIATIONS[name]))
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, OSError, KeyError):

@@ -1,34 +1,65 @@
-"""Who handed in a file, from the naming of the platform that exported it.
+"""Who handed in one item of an export: the naming of each platform, read from its own end.
 
-Gradescope   submission_metadata.yml beside the folders submission_1234/…
+A platform writes its own part first, and the student's name for the file last. Therefore all of
+these rules read from the left and take the first match: what a student calls a file comes later.
+
 Canvas       lovelaceada_LATE_12345_67890_hw4-1.ipynb   (LATE and -1 only where it applies)
+             lovelaceada_12345_text.html, anon_x7Yz1_67890_hw4.py, team_3_12345_67890_hw4.py
 Moodle       Ada Lovelace_12345_assignsubmission_file_/hw4.ipynb   (or one flat name)
-nbgrader     submitted/ada/hw4/hw4.ipynb beside timestamp.txt · ada+hw4+2026-03-01 … UTC/…
+Blackboard   Homework 1_ada_attempt_2026-03-01-20-11-12_hw4.py
+Brightspace  397063-2557369 - Ada Lovelace - Mar 1, 2026 926 PM/hw4.py
+nbgrader     ada+hw4+2026-03-01 10:00:00 UTC/hw4.ipynb   (an exchange's inbound folder)
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal, Protocol
 
+from grader.bulk.labels import copy_number
 from grader.bulk.moments import in_utc
 
 METADATA = "submission_metadata.yml"
 TIMESTAMP = "timestamp.txt"
 
-_CANVAS = re.compile(
-    r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<student>\d+)_\d+_(?P<file>.+)", re.DOTALL
-)
+System = Literal[
+    "canvas",
+    "canvas_anonymous",
+    "gradescope",
+    "moodle",
+    "blackboard",
+    "brightspace",
+    "nbgrader",
+    "github",
+    "free",
+]
+
+# Whoever the name is: no `_`, which is what separates the parts.
+_CANVAS_HEAD = r"(?P<name>[^_]*[^\W\d_][^_]*)(?P<late>_LATE)?_(?P<student>\d{1,20})"
+_CANVAS = re.compile(_CANVAS_HEAD + r"_(?P<number>\d{1,20})_(?P<file>.+)", re.DOTALL)
+_CANVAS_TEXT = re.compile(_CANVAS_HEAD + r"_(?P<file>(?:text|link|media)\.html)", re.DOTALL)
 _CANVAS_ANONYMOUS = re.compile(
-    r"anon(?P<late>_LATE)?_(?P<student>\w+?)_\d+_(?P<file>.+)", re.DOTALL
-)
-_MOODLE = re.compile(
-    r"(?P<name>.+)_(?P<student>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?", re.DOTALL
-)
-_EXCHANGE = re.compile(
-    r"(?P<student>.+?)\+(?P<assignment>[^+]+)\+(?P<moment>\d{4}-\d\d-\d\d [^+]+)(?:\+.*)?",
+    r"anon(?P<late>_LATE)?_(?P<student>[^\W_]{1,20})(?:_(?P<number>\d{1,20}))?_(?P<file>.+)",
     re.DOTALL,
 )
-_COPY = re.compile(r"(?:\((\d+)\)|[- ]*-\s*Copy\s*(\d*)|-(\d+))$", re.IGNORECASE)
+_MOODLE = re.compile(
+    r"(?P<name>[^_]+)_(?P<student>\d{1,20})_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?",
+    re.DOTALL,
+)
+_BLACKBOARD = re.compile(
+    r"_attempt_(?P<moment>\d{4}(?:-\d\d){5})(?:_(?P<file>.+)|\.txt)?", re.DOTALL
+)
+_BRIGHTSPACE = re.compile(
+    r"(?P<student>\d{1,20})-\d{1,20} - (?P<name>[^\W\d_].*?) - "
+    r"(?P<moment>[^-]{6,40}?)(?: - (?P<file>.+))?",
+    re.DOTALL,
+)
+_EXCHANGE = re.compile(
+    r"(?P<student>[^+]+)\+(?P<assignment>[^+]+)\+"
+    r"(?P<moment>\d{4}-\d\d-\d\d [^+]+(?:\+\d\d:?\d\d)?)(?:\+.*)?",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +70,9 @@ class Named:
         file: the file's own name, as the student knows it.
         hint: the assignment as the export calls it.
         copy: of several with one name, the later has the higher number.
+        system: whose id `student` is; `free` where no platform wrote it.
+        order: sorts the attempts of one student where the export gives no moment in UTC.
+        undated: the export gives a time that names no moment (it has no time zone).
     """
 
     student: str
@@ -48,112 +82,192 @@ class Named:
     late: bool = False
     submitted_at: str | None = None
     copy: int = 0
+    system: System = "free"
+    order: str = ""
+    undated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clues:
-    """What was read beside the submissions, by the folder that it is about."""
+class Rule(Protocol):
+    """Reads the name of an item, without `.zip`; `folder` when something lies in it."""
 
-    gradescope: Mapping[tuple[str, ...], tuple[Named, ...]]
-    timestamps: Mapping[tuple[str, ...], str]
+    def __call__(self, part: str, *, folder: bool) -> Named | None: ...
 
 
-def named(parts: Sequence[str], clues: Clues) -> tuple[Named, ...] | None:
-    """Who handed in the file at `parts` (a group: several), or None for no known naming.
-
-    Empty where it is nobody's submission: Moodle's online texts.
-    """
-    file = parts[-1]
-    for end in range(1, len(parts)):
-        submitters = clues.gradescope.get(tuple(parts[:end]))
-        if submitters is not None:
-            return tuple(_of_file(each, file) for each in submitters)
-    for at, part in enumerate(parts):
-        own = part if at == len(parts) - 1 else part.removesuffix(".zip")
-        for rule in (_moodle, _canvas, _exchange):
-            found = rule(own, file if own != part or at < len(parts) - 1 else None)
-            if found is not None:
-                return found
-    return _nbgrader(parts, clues)
-
-
-def copy_number(file: str) -> int:
-    """2 for `hw1 (2).py`, 1 for `hw1-1.py` and `hw1 - Copy.py`, 0 for `hw1.py`."""
-    found = _COPY.search(file.rpartition(".")[0] or file)
-    if found is None:
-        return 0
-    digits = next((group for group in found.groups() if group), "1")
-    return int(digits[:9])
-
-
-def _of_file(submitter: Named, file: str) -> Named:
-    return Named(
-        student=submitter.student,
-        name=submitter.name,
-        submitted_at=submitter.submitted_at,
-        file=file,
-        copy=copy_number(file),
-    )
-
-
-def _canvas(part: str, inner: str | None) -> tuple[Named, ...] | None:
-    found = _CANVAS_ANONYMOUS.fullmatch(part) or _CANVAS.fullmatch(part)
+def canvas(part: str, *, folder: bool) -> Named | None:  # noqa: ARG001
+    online = _CANVAS_TEXT.fullmatch(part)
+    anonymous = _CANVAS_ANONYMOUS.fullmatch(part)
+    found = _CANVAS.fullmatch(part) or online or anonymous
     if found is None:
         return None
-    file = found["file"]
-    return (
-        Named(
-            student=found["student"],
-            name=found.groupdict().get("name"),
-            file=inner or file,
-            late=found["late"] is not None,
-            copy=copy_number(file),
-        ),
+    nobody = found is anonymous
+    number = found.groupdict().get("number") or ""
+    return Named(
+        student=found["student"],
+        name=None if nobody else found["name"],
+        file=found["file"],
+        late=found["late"] is not None,
+        copy=copy_number(found["file"]),
+        system="canvas_anonymous" if nobody else "canvas",
+        order=number.zfill(20) if number else "",
     )
 
 
-def _moodle(part: str, inner: str | None) -> tuple[Named, ...] | None:
+def moodle(part: str, *, folder: bool) -> Named | None:  # noqa: ARG001
     found = _MOODLE.fullmatch(part)
     if found is None:
         return None
-    if found["kind"] != "file":
-        return ()
-    file = inner or found["file"] or part
-    return (Named(student=found["student"], name=found["name"], file=file, copy=copy_number(file)),)
+    file = found["file"] or part
+    return Named(
+        student=found["student"],
+        name=found["name"],
+        file=file,
+        copy=copy_number(file),
+        system="moodle",
+    )
 
 
-def _exchange(part: str, inner: str | None) -> tuple[Named, ...] | None:
+def blackboard(part: str, *, folder: bool) -> Named | None:  # noqa: ARG001
+    found = _BLACKBOARD.search(part)
+    assignment, _, student = part[: found.start()].partition("_") if found else ("", "", "")
+    if found is None or not student or not assignment or found.end() != len(part):
+        return None
+    return Named(
+        student=student,
+        file=found["file"] or part,
+        copy=copy_number(found["file"] or part),
+        system="blackboard",
+        order=found["moment"],
+        undated=True,
+    )
+
+
+def brightspace(part: str, *, folder: bool) -> Named | None:
+    found = _BRIGHTSPACE.fullmatch(part)
+    if found is None or (found["file"] is None and not folder):
+        return None
+    return Named(
+        student=found["student"],
+        name=found["name"],
+        file=found["file"] or part,
+        copy=copy_number(found["file"] or ""),
+        system="brightspace",
+        order=_wall_clock(found["moment"]),
+        undated=True,
+    )
+
+
+def exchange(part: str, *, folder: bool) -> Named | None:
     found = _EXCHANGE.fullmatch(part)
-    if found is None or inner is None:
+    if found is None or not folder:
         return None
-    return (
-        Named(
-            student=found["student"],
-            file=inner,
-            hint=found["assignment"],
-            submitted_at=in_utc(found["moment"]),
-            copy=copy_number(inner),
-        ),
+    moment = in_utc(found["moment"])
+    return Named(
+        student=found["student"],
+        file=part,
+        hint=found["assignment"],
+        submitted_at=moment,
+        system="nbgrader",
+        order=found["moment"],
+        undated=moment is None,
     )
 
 
-def _nbgrader(parts: Sequence[str], clues: Clues) -> tuple[Named, ...] | None:
-    """`<student>/<assignment>/…`, below `submitted` or with a timestamp as the proof."""
-    at = parts.index("submitted") + 1 if "submitted" in parts else None
-    stamped = [end for end in range(2, len(parts)) if tuple(parts[:end]) in clues.timestamps]
-    if stamped:
-        at = stamped[0] - 2
-    if at is None or len(parts) - at < 3:
-        return None
-    return (
-        Named(
-            student=parts[at],
-            hint=parts[at + 1],
-            file=parts[-1],
-            submitted_at=clues.timestamps.get(tuple(parts[: at + 2])),
-            copy=copy_number(parts[-1]),
-        ),
-    )
+RULES: Final[Mapping[str, Rule]] = {
+    "canvas": canvas,
+    "moodle": moodle,
+    "blackboard": blackboard,
+    "brightspace": brightspace,
+    "exchange": exchange,
+}
+
+
+def canvas_groups(parts: Sequence[str]) -> dict[str, Named]:
+    """Of each name whose group is called `team_3`: whose file it is.
+
+    `team_3_10101_880001_hw1.py` can be read in two ways, and a student can make a name for a file
+    that looks like the second. The first reading is what Canvas writes for a person; it is given
+    up only where both of its numbers are shorter than those of all names that can be read in one
+    way only, and where nobody else has the id of the second.
+    """
+    readings = {part: _canvas_readings(part) for part in parts}
+    sure = [found[0] for found in readings.values() if len(found) == 1]
+    if not sure:
+        return _numbered_groups(readings)
+    least_id = min(len(each.student) for each in sure)
+    least_number = min(len(each.order.lstrip("0")) for each in sure)
+    owners = {each.student: each.name for each in sure}
+    decided: dict[str, Named] = {}
+    for part, found in readings.items():
+        short = [
+            each
+            for each in found
+            if len(each.student) >= least_id and len(each.order.lstrip("0")) >= least_number
+        ]
+        if found and found[0] not in short and short and short[0].student not in owners:
+            decided[part] = short[0]
+        elif found:
+            decided[part] = found[0]
+    return decided
+
+
+def _numbered_groups(readings: Mapping[str, Sequence[Named]]) -> dict[str, Named]:
+    """Where every group is called `team_3`: one word and small numbers in place of ids."""
+    first = [found[0] for found in readings.values() if found]
+    groups = len({each.name for each in first}) == 1 and len({each.student for each in first}) > 1
+    small = max((len(each.student) for each in first), default=0) < 4
+    ids = min((len(f[1].student) for f in readings.values() if len(f) > 1), default=0)
+    at = 1 if groups and small and ids > 3 and all(len(f) > 1 for f in readings.values()) else 0
+    return {part: found[at] for part, found in readings.items() if found}
+
+
+def _canvas_readings(part: str) -> list[Named]:
+    """Each way to find `…_<id>_<number>_<file>` in a name, from the left; at most three."""
+    words = part.split("_")
+    found: list[Named] = []
+    for at in range(1, min(len(words) - 2, 12)):
+        student, number = words[at], words[at + 1]
+        if not (_is_number(student) and _is_number(number)) or len(found) == 3:
+            continue
+        late = words[at - 1] == "LATE" and at > 1
+        name = "_".join(words[: at - 1] if late else words[:at])
+        file = "_".join(words[at + 2 :])
+        if file and any(char.isalpha() for char in name):
+            found.append(
+                Named(
+                    student=student,
+                    name=name,
+                    file=file,
+                    late=late,
+                    copy=copy_number(file),
+                    system="canvas",
+                    order=number.zfill(20),
+                )
+            )
+    return found
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 20
+
+
+def _wall_clock(text: str) -> str:
+    """`2026-03-01T21:26` of `Mar 1, 2026 926 PM`; empty for another language's date."""
+    found = re.fullmatch(r"(\w{3,9}) (\d{1,2}), (\d{4}) (\d{1,2})(\d\d) ([AP]M)", text)
+    if found is None:
+        return ""
+    month, day, year, hour, minute, half = found.groups()
+    try:
+        moment = datetime.strptime(
+            f"{month[:3]} {day} {year} {hour} {minute} {half}", "%b %d %Y %I %M %p"
+        )
+    except ValueError:
+        return ""
+    return moment.isoformat()
+
+
+def of_file(owner: Named, file: str) -> Named:
+    """The owner of a folder, for a file in it."""
+    return replace(owner, file=file, copy=copy_number(file))
 
 
 # --- Gradescope's metadata -----------------------------------------------------------------
@@ -201,5 +315,14 @@ def _submitters(text: str) -> tuple[Named, ...]:
         )
         if student is not None:
             name = str(person.get(":name") or "") or None
-            found.append(Named(student=student, name=name, file="", submitted_at=moment))
+            found.append(
+                Named(
+                    student=student,
+                    name=name,
+                    file="",
+                    submitted_at=moment,
+                    system="gradescope",
+                    undated=moment is None,
+                )
+            )
     return tuple(found)

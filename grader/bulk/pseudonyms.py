@@ -67,6 +67,17 @@ def hide(plan: Plan, key: bytes) -> Plan:
         left=tuple(Left(file="", reason=each.reason) for each in plan.left),
         aside=tuple(Left(file="", reason=each.reason) for each in plan.aside),
         absent=tuple(sorted((names[student], id_) for student, id_ in plan.absent)),
+        ungraded=tuple(
+            sorted(
+                (replace(each, student=names[each.student], files=()) for each in plan.ungraded),
+                key=lambda each: (each.student, each.assignment),
+            )
+        ),
+        strangers=tuple(
+            replace(each, student=names[each.student], alike=each.alike and names[each.alike])
+            for each in plan.strangers
+        ),
+        substituted=tuple(sorted(names[each] for each in plan.substituted)),
         duplicates=tuple(
             replace(each, students=tuple(sorted(names[one] for one in each.students)))
             for each in plan.duplicates

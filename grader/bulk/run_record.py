@@ -81,6 +81,7 @@ def record(
         plan: what this run grades; `whole` is what all shards together grade.
     """
     used = {each.assignment for each in whole.jobs} | {id_ for _, id_ in whole.absent}
+    used |= {each.assignment for each in whole.ungraded}
     return {
         "schema_version": "1.0",
         "seed": under.seed,
@@ -111,6 +112,21 @@ def record(
             for each in plan.people
         ],
         "absent": [{"student": student, "assignment": id_} for student, id_ in plan.absent],
+        "ungraded": [
+            {
+                "student": each.student,
+                "assignment": each.assignment,
+                "status": each.status,
+                "files": [*each.files],
+            }
+            for each in plan.ungraded
+        ],
+        "strangers": [{"student": each.student, "alike": each.alike} for each in plan.strangers],
+        "substituted": [*plan.substituted],
+        "understood": [
+            {"layout": each.layout, "students": each.students, "files": each.files}
+            for each in plan.understood
+        ],
         "unattributed": [_left(each) for each in plan.left],
         "aside": [_left(each) for each in plan.aside],
         "duplicates": [

@@ -17,9 +17,11 @@ from typing import Any, Literal
 
 from grader import report as reports
 from grader.bulk import run_record
+from grader.bulk.facts import kind_of
 from grader.bulk.names import folder_name
-from grader.bulk.plan import Job, kind_of
+from grader.bulk.plan import Job
 from grader.bulk.run_record import Conditions
+from grader.bulk.tables import suite_erred
 from grader.errors import GraderError, UsageProblem
 from grader.files import read_json, replace_file
 from grader.model import Submission
@@ -132,6 +134,7 @@ def _holds(staff: Mapping[str, Any], job: Job, digest: str, under: Conditions) -
     level, torch = run["sandbox"]["level"], run["torch"]
     return bool(
         staff["status"] != "grader_failed"
+        and not suite_erred(staff)
         and staff["audience"] == "staff"
         and handed_in["student"] == job.student
         and handed_in["sha256"] == job.sha256

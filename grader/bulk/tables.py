@@ -29,7 +29,8 @@ class Row:
     """What the tables need of one report.
 
     Args:
-        status: graded, unreadable, grader_failed, or pending (some points are undecided here).
+        status: graded, unreadable, grader_failed, pending (some points are undecided here), or
+            suite_failed (a test of the course broke).
         score: None unless every point is decided.
         title: of the assignment, in English and in Chinese.
     """
@@ -49,6 +50,8 @@ def row(staff: Mapping[str, Any]) -> Row:
     status = staff["status"]
     if pending and status == "graded":
         status = "pending"
+    if suite_erred(staff):
+        status = "suite_failed"
     return Row(
         student=staff["submission"]["student"],
         assignment=staff["assignment"]["id"],
@@ -59,6 +62,12 @@ def row(staff: Mapping[str, Any]) -> Row:
         title=_title(staff["assignment"]),
         marks=tuple(_mark(each) for each in staff["criteria"]),
     )
+
+
+def suite_erred(staff: Mapping[str, Any]) -> bool:
+    """Whether a test of the course broke on this submission, so that it decided nothing."""
+    tests = staff.get("tests") or ()
+    return staff["status"] == "graded" and any(each["verdict"] == "errored" for each in tests)
 
 
 def _mark(criterion: Mapping[str, Any]) -> Mark:
@@ -89,7 +98,11 @@ def scores_csv(run: Mapping[str, Any], rows: Iterable[Row]) -> bytes:
     dated = {
         (each["student"], each["assignment"]): each for each in run["planned"] if each["counts"]
     }
-    absent = {(each["student"], each["assignment"]) for each in run["absent"]}
+    idle = {(each["student"], each["assignment"]): "missing" for each in run["absent"]}
+    idle |= {
+        (each["student"], each["assignment"]): each["status"] for each in run.get("ungraded", ())
+    }
+    strangers = {each["student"] for each in run.get("strangers", ())}
     mine = _students(run)
     columns = list(dict.fromkeys(key for each in mine for key in each["ids"]))
     written = io.StringIO(newline="")
@@ -103,7 +116,12 @@ def scores_csv(run: Mapping[str, Any], rows: Iterable[Row]) -> bytes:
         line = [student, person["name"] or "", *(person["ids"].get(each, "") for each in columns)]
         for id_ in ids:
             key = (student, id_)
-            line += _cells(known.get(key), dated.get(key), absent=key in absent)
+            line += _cells(
+                known.get(key),
+                dated.get(key),
+                idle=idle.get(key, ""),
+                stranger=student in strangers,
+            )
         table.writerow([_text(each) for each in line])
     return b"\xef\xbb\xbf" + written.getvalue().encode("utf-8", "replace")
 
@@ -113,19 +131,25 @@ _PARTS: Final = ("max", "status", "official", "submitted_at", "late")
 
 def _students(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Those of this shard, and who is in the roster only, by id."""
-    here = {each["student"] for key in ("planned", "absent") for each in run[key]}
+    keys = ("planned", "absent", "ungraded")
+    here = {each["student"] for key in keys for each in run.get(key, ())}
     return [each for each in run["students"] if each["student"] in here]
 
 
-def _cells(row: Row | None, dated: Mapping[str, Any] | None, *, absent: bool) -> list[str]:
+def _cells(
+    row: Row | None, dated: Mapping[str, Any] | None, *, idle: str, stranger: bool
+) -> list[str]:
+    """The cells of one student and assignment; `idle` is why nothing counts."""
     if dated is None:
-        return ["", "", "missing" if absent else "", "", "", ""]
+        return ["", "", idle, "", "", ""]
     when, late = dated["submitted_at"] or "", "late" if dated["late"] else ""
     if row is None:
         return ["", "", "grader_failed", "", when, late]
     score = "" if row.score is None else str(row.score)
     official = "yes" if row.official else "no"
-    return [score, str(row.max_score), row.status, official, when, late]
+    # A score of somebody who is on no list is told apart, so that nobody enters it unseen.
+    status = "not_on_roster" if stranger and row.status == "graded" else row.status
+    return [score, str(row.max_score), status, official, when, late]
 
 
 def _id_column(column: str) -> str:
@@ -168,10 +192,18 @@ def _counts(
         "title": {"en": titles[0], "zh": titles[1]} if titles else None,
         **{name: statuses[name] for name in names},
         "missing": sum(each["assignment"] == id_ for each in run["absent"]),
+        **({"suite_failed": statuses["suite_failed"]} if statuses["suite_failed"] else {}),
+        **_ungraded(id_, run),
         "max_score": assignment["max_score"],
         "scores": {str(score): scores[score] for score in sorted(scores)},
         "criteria": _earned(mine),
     }
+
+
+def _ungraded(id_: str, run: Mapping[str, Any]) -> dict[str, int]:
+    """How many handed in something of which nothing counts; only what there is."""
+    mine = [each for each in run.get("ungraded", ()) if each["assignment"] == id_]
+    return dict(sorted(Counter(each["status"] for each in mine).items()))
 
 
 def _earned(rows: Sequence[Row]) -> list[dict[str, Any]]:

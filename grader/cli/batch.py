@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from grader.bulk.run_record import Shard
     from grader.bulk.store import Store
 
-_UNATTRIBUTED, _FAILED = 1, 3
+_UNATTRIBUTED, _FAILED, _INTERRUPTED = 1, 3, 130
+_LAYOUTS = ("auto", "files", "folders", "sections")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,7 @@ def command(language: Language) -> click.Command:
             option("--seed", "seed", metavar="N"),
             option("--shard", "shard", metavar="I/N"),
             option("--student-pattern pattern", "pattern", metavar="REGEX"),
+            option("--layout", "layout", type=OneOf([*_LAYOUTS]), default="auto"),
             option("--until", "until", metavar="TIME"),
             option("--roster", "roster", metavar="CSV", type=path()),
             option("--pseudonym-key key", "key", metavar="FILE", type=path()),
@@ -90,6 +92,9 @@ def _run(ctx: click.Context, /, source: str, **options: Any) -> int:
     with store.locked(asked.out) as opened:
         try:
             return _graded(asked, opened, here)
+        except KeyboardInterrupt:
+            terminal.say(here.say("cli.batch.stopped"))
+            return _INTERRUPTED
         except store.NoRoom as error:
             terminal.say(here.say("cli.batch.no_room", file=str(error)))
         except Reduced as error:
@@ -109,6 +114,8 @@ def _understood(source: Path, options: Mapping[str, Any], here: Desk) -> Asked:
     shard = _shard(options["shard"])
     if shard is not None and seed is None:
         raise _usage("shard_seed")
+    if shard is not None and _can_be_guessed(seed):
+        raise _usage("shard_seed_short", value=seed)
     _check_engine(options)
     return Asked(
         source=source,
@@ -149,6 +156,11 @@ def _check_engine(options: Mapping[str, Any]) -> None:
         raise _usage("scheduler_address", value=address, problem=problem)
 
 
+def _can_be_guessed(seed: int | None) -> bool:
+    """Whether somebody could find the seed by trying: a student's report is made with it."""
+    return seed is not None and seed < 1 << 63
+
+
 def _cores() -> int:
     """The cores that this process may use, not those of the machine."""
     if hasattr(os, "sched_getaffinity"):
@@ -174,7 +186,9 @@ def _until(typed: str | None) -> str | None:
     moment = in_utc(typed) if typed is not None else None
     if typed is not None and moment is None:
         raise _usage("until", value=typed)
-    return moment
+    # 23:59 lasts until it is 00:00.
+    whole_minute = typed is not None and re.search(r"[ T]\d\d:\d\d(?!:?\d)", typed)
+    return f"{moment[:-3]}59Z" if moment and whole_minute else moment
 
 
 def _pattern(typed: str | None) -> "re.Pattern[str] | None":
@@ -198,6 +212,7 @@ def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
         if not todo.whole.jobs:
             terminal.show(batch_screen.listed(shown.left, here))
             raise _usage("nothing", folder=str(asked.source))
+        terminal.say(*batch_screen.understood(shown, here, hidden=asked.options["key"] is not None))
         engine = _engine(asked, todo, batch.loader(shelf, plan), here)
         with progress.shown(here) as tell:
             finished = batch.carry_out(todo, engine, tell)
@@ -245,7 +260,7 @@ def _planned(
     asked: Asked, opened: "Store", shelf: Any, here: Desk
 ) -> "tuple[Plan, dict[Any, Any], Batch]":
     """The plan with every name, the jobs by their pseudonymous twins, and the batch."""
-    from grader.bulk import inbox, pseudonyms, roster, run_record
+    from grader.bulk import inbox, layers, planning, pseudonyms, roster, run_record
     from grader.bulk import plan as plans
     from grader.bulk.batch import Batch
 
@@ -253,10 +268,10 @@ def _planned(
     members = roster.read(Path(roster_file)) if roster_file else roster.Roster()
     key = _key(Path(key_file), here) if key_file else None
     ids = [each.id for each in asked.known]
-    rules = inbox.Rules(pattern=asked.pattern, ids=ids)
+    rules = layers.Rules(pattern=asked.pattern, ids=ids, layout=asked.options["layout"])
     arrived = inbox.look(asked.source, shelf, rules, outside=asked.out)
     wanted = plans.Wanted(known=asked.known, chosen=asked.chosen, until=asked.until)
-    shown = whole = plans.make(arrived, shelf, wanted, members)
+    shown = whole = planning.make(arrived, shelf, wanted, members)
     real: dict[Any, Any] = {}
     if key is not None:
         whole = pseudonyms.hide(shown, key)
@@ -313,9 +328,12 @@ def _seed(asked: Asked, opened: "Store", fingerprint: str | None, here: Desk) ->
     if earlier is not None and asked.seed not in (None, earlier) and not asked.options["fresh"]:
         raise _usage("other_seed", folder=str(asked.out), seed=earlier)
     if asked.seed is not None:
+        if _can_be_guessed(asked.seed):
+            terminal.say(here.say("cli.batch.seed_short"))
         return asked.seed
-    # Drawn once; 64 bits, so that nobody finds the hidden inputs by trying seeds.
-    return earlier if earlier is not None else secrets.randbits(64)
+    # Drawn once; 128 bits, so that nobody finds the hidden inputs by trying seeds against the
+    # `report_id` of a student's report.
+    return earlier if earlier is not None else secrets.randbits(128)
 
 
 def _refuse_another(run: Mapping[str, Any], asked: Asked, fingerprint: str | None) -> None:

@@ -31,6 +31,23 @@ def cluster_failed(error: "ClusterFailed", here: Desk) -> list[str]:
     return ["".join(traceback.format_exception(error)).rstrip(), *lines]
 
 
+def understood(shown: "Plan", here: Desk, *, hidden: bool = False) -> list[str]:
+    """How the folder was read, before anything is graded, and what did not fit, by name."""
+    lines: list[str] = []
+    for each in shown.understood:
+        students = _counted(here, "cli.batch.students", each.students)
+        files = _counted(here, "cli.batch.files", each.files)
+        if each.files == each.students:
+            files = here.say("cli.batch.one_each")
+        layout = here.say(f"bulk.layout.{each.layout}")
+        said = here.say("cli.batch.understood", students=students, files=files, layout=layout)
+        lines += wrap(said)
+    if shown.left and not hidden:
+        names = _names([each.file for each in shown.left], here)
+        lines += wrap(_counted(here, "cli.batch.odd", len(shown.left), names=names))
+    return lines
+
+
 def screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
     lines = [""]
     counted = {(job.student, job.assignment) for job in todo.plan.jobs if job.counts}
@@ -42,37 +59,83 @@ def screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> li
             here.say(f"cli.batch.status.{status}", number=number)
             for status, number in sorted(statuses.items())
         ]
-        missing = sum(each == id_ for _, each in todo.plan.absent)
-        said += [here.say("cli.batch.status.missing", number=missing)] if missing else []
+        idle = Counter(each.status for each in todo.plan.ungraded if each.assignment == id_)
+        idle["missing"] = sum(each == id_ for _, each in todo.plan.absent)
+        said += [
+            here.say(f"cli.batch.status.{status}", number=number)
+            for status, number in sorted(idle.items())
+            if number
+        ]
         counts = catalog.clauses(here.language, said)
         lines += wrap(here.say("cli.batch.counts", id=id_, counts=counts))
+    hidden = todo.under.pseudonym_key is not None
     lines += _notes(shown, todo, finished, here)
-    lines += listed(shown.left, here, hidden=todo.under.pseudonym_key is not None)
+    lines += _people(shown, here) if not hidden else []
+    lines += listed(shown.left, here, hidden=hidden)
+    lines += listed(shown.aside, here, hidden=hidden, heading="cli.batch.aside")
     return [*lines, "", *wrap(here.say("cli.batch.written", folder=str(todo.store.folder)))]
 
 
 def _notes(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> list[str]:
+    counting = {(job.student, job.assignment) for job in todo.plan.jobs if job.counts}
+    erred = sum(row.status == "suite_failed" for row in finished.rows)
     numbers = {
-        "again": sum(not job.counts for job in todo.plan.jobs),
+        "again": sum(
+            not job.counts and (job.student, job.assignment) in counting for job in todo.plan.jobs
+        ),
         "late": sum(job.late and job.counts for job in todo.plan.jobs),
         "duplicates": len(shown.duplicates),
-        "aside": len(shown.aside),
+        "undated": shown.undated,
         "damaged": len(finished.damaged),
-        "failed": len(finished.failed),
+        "failed": len(finished.failed) - erred,
+        "erred": erred,
         "unofficial": sum(not row.official for row in finished.rows),
     }
-    said = [(key, number) for key, number in numbers.items() if number]
     return [
         row
-        for key, number in said
-        for row in wrap(here.say(f"cli.batch.note.{key}", number=number))
+        for key, number in numbers.items()
+        if number
+        for row in wrap(_counted(here, f"cli.batch.note.{key}", number))
     ]
 
 
-def listed(left: Sequence["Left"], here: Desk, *, hidden: bool = False) -> list[str]:
+def _people(shown: "Plan", here: Desk) -> list[str]:
+    """Who is missing, who is not on the roster, and which two of them may be one."""
+    rows: list[str] = []
+    missing = list(dict.fromkeys(student for student, _ in shown.absent))
+    strangers = [each.student for each in shown.strangers]
+    for key, names in (
+        ("missing", missing),
+        ("not_on_roster", strangers),
+        ("substituted", list(shown.substituted)),
+    ):
+        if names:
+            rows += wrap(here.say(f"cli.batch.people.{key}", names=_names(names, here)))
+    for each in shown.strangers:
+        if each.alike in missing:
+            args = {"stranger": each.student, "member": each.alike}
+            rows += wrap(here.say("cli.batch.people.alike", **args))
+    return rows
+
+
+def _names(names: Sequence[str], here: Desk) -> str:
+    """Up to twenty names, then how many more there are and where they stand."""
+    said = catalog.listed(here.language, names[:_MOST_LISTED])
+    more = len(names) - _MOST_LISTED
+    return said + here.say("cli.batch.and_more", number=more) if more > 0 else said
+
+
+def _counted(here: Desk, code: str, number: int, **args: object) -> str:
+    """A sentence with a number, in the singular where there is one of it."""
+    return here.say(f"{code}_one" if number == 1 else code, number=number, **args)
+
+
+def listed(
+    left: Sequence["Left"], here: Desk, *, hidden: bool = False, heading: str = "cli.batch.left"
+) -> list[str]:
     if not left:
         return []
-    lines = ["", *wrap(here.say("cli.batch.left", number=len(left)))]
+    lines = ["", *wrap(_counted(here, heading, len(left)))]
     if hidden:
         # A log of pseudonymous results must not hold the names of files.
         reasons = Counter(each.reason for each in left)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from grader.bulk.batch import Progress
 
 _EVERY_S: Final = 10.0
+_FEWEST: Final = 8
+_LEAST_S: Final = 3.0
 
 
 @contextlib.contextmanager
@@ -25,7 +27,11 @@ def shown(here: Desk) -> Iterator[Callable[["Progress"], None]]:
 
 
 class _Clock:
-    """The rate since the first result: before it, PyTorch was starting."""
+    """The rate since the first result: before it, PyTorch was starting.
+
+    One result after a short while tells nothing: the first few come together, from as many judges
+    as there are, and the next ones late. Nothing is told before there is something to tell from.
+    """
 
     def __init__(self) -> None:
         self.began: float | None = None
@@ -38,9 +44,12 @@ class _Clock:
             if progress.graded:
                 self.began, self.first = now, progress.graded
             return None
-        rate = (progress.graded - self.first) / max(now - self.began, 0.001)
+        since, elapsed = progress.graded - self.first, now - self.began
         left = progress.planned - progress.reused - progress.graded
-        return (rate, left / rate) if rate > 0 else None
+        if since < _FEWEST or elapsed < _LEAST_S:
+            return None
+        rate = since / elapsed
+        return rate, left / rate
 
 
 class _Log:

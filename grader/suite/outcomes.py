@@ -1,5 +1,6 @@
 """From what ended a test to its outcome: verdict, cause, sentence, and the staff's detail."""
 
+import re
 import traceback
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -18,6 +19,8 @@ from grader.suite.raising import Known
 from grader.suite.student import Student, Unanswered
 from grader.texts import catalog
 
+# The frames through which pytest calls a test say nothing about it.
+_PYTEST = re.compile(r"[\\/](?:_pytest|pluggy)[\\/]")
 ORDER: tuple[Verdict, ...] = ("errored", "failed", "not_run", "passed")
 MOST_DETAIL = 20_000
 
@@ -223,7 +226,12 @@ def _traceback(error: BaseException | None) -> str:
     if error is None:
         return ""
     # Not `extract_tb`: the columns and source lines that it looks up cost more than the test.
-    last = deque(traceback.walk_tb(error.__traceback__), maxlen=6)
+    own = (
+        each
+        for each in traceback.walk_tb(error.__traceback__)
+        if not _PYTEST.search(each[0].f_code.co_filename)
+    )
+    last = deque(own, maxlen=6)
     places = [
         f"  {frame.f_code.co_filename.rpartition('/')[2]}:{line} {frame.f_code.co_name}"
         for frame, line in last

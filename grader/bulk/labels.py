@@ -1,0 +1,188 @@
+"""What names say where no platform wrote them: a student, a version, what a file is for."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from unicodedata import normalize
+
+_COPY = re.compile(r"\(\d{1,3}\)|[ _]*-\s*Copy\s*(?:\d+|\(\d+\))?$|^Copy of\b|\s*-?\s*副本$", re.I)
+_NUMBER = re.compile(r"(?:\((\d{1,9})\)|-(\d{1,3}))$")
+_DUPLICATE = re.compile(r"-\s*Copy\s*(?:\d+|\(\d+\))?$|^Copy of\b|副本(?:\s*\(\d+\))?$", re.I)
+_HOMEWORK = re.compile(
+    r"(?<![^\W_])(?:homework|assignment|hw|作业)[\W_]*\d*(?![^\W_])", re.IGNORECASE
+)
+_DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
+_EDITION = re.compile(
+    r"(?<![^\W_])(?:v(?:ersion|er)?[ ._-]?(\d{1,4})|final|draft|updated|corrected|latest|fixed"
+    r"|revised|old|backup|最终版?|终稿|修改版?|初稿)(?![^\W_])",
+    re.IGNORECASE,
+)
+_EDGES = re.compile(r"^[\s_.,;，、·-]+|[\s_.,;，、·-]+$")
+_EARLY: Final = frozenset({"draft", "old", "backup", "初稿"})
+# What people call files and folders, and never a person.
+_GENERIC: Final = frozenset(
+    """
+    a all an answer answers archive attempt attempts backup backups batch both class classes code
+    collected copy current data docs done download downloaded downloads draft drafts entry example
+    examples exercise exercises export exported file files final folder group groups handed hand
+    handin helper helpers homework homeworks in inbox input lab labs lib main material materials
+    misc model my new notebook notebooks notes of old other others output part parts previous
+    project projects python question questions received release repo repos results scratch section
+    sections sol solution solutions source sources src starter student students studio sub
+    submission submissions submit submitted task tasks team teams template templates temp test
+    tests the the tmp turned tutorial tutorials untitled upload uploads util utils version versions
+    week weeks work works zip 作业 全部 提交 文件 文件夹 答案 班 解答 课程 下载 模板 旧
+    """.split()  # noqa: SIM905 - a list of words
+)
+_SECTION = re.compile(
+    r"(?:section|sec|group|class|part|lab|tutorial|tut|week|unit|course|session|stream|cohort"
+    r"|[A-Z]?\d{1,2}班|第?[一二三四五六七八九十\d]{1,3}[班组]|.{0,20}\d班)[\s_.-]*[A-Za-z]?\d{0,3}",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"(?P<head>.*?)(?:[\s_-]*(?:part|teil|第)?[\s_-]*\(?\d{1,3}\)?(?:部分)?)", re.I)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Version:
+    """Which of several files with one name is the newer one: by date, word, then number."""
+
+    date: str = ""
+    word: int = 0
+    edition: int = 0
+    number: int = 0
+
+
+def plain(text: str) -> str:
+    """The text with full-width letters, digits and marks as ordinary ones."""
+    return normalize("NFKC", text)
+
+
+def student_in(stem: str, ids: Collection[str]) -> str | None:
+    """`lee` of `lee_hw1` and `Smith, Jo` of `Smith, Jo hw1 (2)`; None when nobody is left."""
+    rest = _rest(plain(stem), ids)
+    return None if is_generic(rest) else rest
+
+
+def number_and_name(student: str) -> tuple[str, str] | None:
+    """(`0012301`, `张三`) of `张三_0012301` or `0012301-张三`, else None."""
+    numbers = [each for each in re.findall(r"\d{5,}", student) if not _is_date(each)]
+    if len(numbers) != 1:
+        return None
+    rest = _EDGES.sub("", re.sub(r"[()（）\[\]【】]", " ", student.replace(numbers[0], " ")))
+    letters = any(char.isalpha() for char in rest)
+    return (numbers[0], " ".join(rest.split())) if letters and not re.search(r"\d", rest) else None
+
+
+def is_generic(name: str) -> bool:
+    """Whether a name is nobody's: `solution`, `turned in`, `week 3`, or nothing at all."""
+    words = [each for each in re.split(r"[\W\d_]+", name.lower()) if each]
+    if words:
+        return all(each in _GENERIC for each in words)
+    digits = re.sub(r"\D", "", name)
+    return len(digits) < 4 or _is_date(digits)
+
+
+def is_section(name: str) -> bool:
+    """Whether a folder's name is one of a part of a class: `section A`, `Group 3`, `2班`."""
+    return _SECTION.fullmatch(plain(name).strip()) is not None
+
+
+def part_of(name: str) -> str | None:
+    """What the parts of one download share: `drive-download-…` of `drive-download-…-001.zip`."""
+    stem = name.removesuffix(".zip")
+    found = _PART.fullmatch(stem)
+    if found is None or found["head"] == stem:
+        return None
+    head = re.sub(r"-\d{8}T\d{6}Z$", "", _EDGES.sub("", found["head"])).lower()
+    return head if head.startswith("drive-download") or is_generic(head) else None
+
+
+def version(file: str) -> Version:
+    """The version that a file's name tells; none is the oldest."""
+    stem = plain(_stem(file))
+    date = _DATE.search(stem)
+    edition = _EDITION.search(stem)
+    word = 0
+    if edition is not None and edition[1] is None:
+        word = -1 if edition[0].lower() in _EARLY else 1
+    return Version(
+        date="".join(date.groups()) if date and _is_date("".join(date.groups())) else "",
+        word=word,
+        edition=int(edition[1]) if edition and edition[1] else 0,
+        number=copy_number(file),
+    )
+
+
+def base(file: str) -> str:
+    """The name without version and copy: equal for files that are versions of each other."""
+    stem = _DATE.sub(" ", plain(_stem(file)))
+    rest = _EDITION.sub(" ", _NUMBER.sub(" ", _COPY.sub(" ", stem).strip()))
+    return re.sub(r"[\W_]+", " ", rest).strip().lower()
+
+
+def is_copy(file: str) -> bool:
+    """Whether a program copied it from another file: `hw1 - Copy.py`, `hw1 - 副本.py`."""
+    return _DUPLICATE.search(_stem(file).strip()) is not None
+
+
+def copy_number(file: str) -> int:
+    """2 for `hw1 (2).py`, 1 for `hw1-1.py` and `hw1 - Copy.py`, 0 for `hw1.py`."""
+    stem = plain(_stem(file)).strip()
+    if (found := _NUMBER.search(stem)) and not _DATE.search(stem[-10:]):
+        return int(found[1] or found[2])
+    copied = re.search(r"-\s*Copy\s*\(?(\d{0,9})\)?$", stem, re.I)
+    return int(copied[1] or "1") if copied else 0
+
+
+def mentions(name: str, id_: str) -> bool:
+    """Whether a file's name holds an assignment's id: `HW-1 (2).ipynb` does for hw1."""
+    return _mention(id_).search(plain(_stem(name))) is not None
+
+
+def role(inner: Sequence[str]) -> str:
+    """What a file is for, by its path in what a student handed in.
+
+    `work`; `test` for tests and what tools need; `old` for backups, drafts and starters.
+    """
+    name = inner[-1].lower()
+    folders = {word for each in inner[:-1] for word in re.split(r"[\W\d_]+", each.lower())}
+    if re.fullmatch(r"(?:test_.*|.*_tests?|conftest|setup|noxfile)\.(?:py|ipynb)", name):
+        return "test"
+    if folders & {"test", "tests"}:
+        return "test"
+    old = {"old", "backup", "backups", "archive", "previous", "draft", "drafts", "旧", "备份"}
+    given = {"starter", "template", "templates", "original", "checkpoint", "checkpoints"}
+    words = set(re.split(r"[\W\d_]+", name))
+    return "old" if folders & (old | given) or words & given else "work"
+
+
+def _rest(stem: str, ids: Collection[str]) -> str:
+    rest = _COPY.sub(" ", stem)
+    for id_ in sorted(ids, key=len, reverse=True):
+        rest = _mention(id_).sub(" ", rest)
+    rest = _HOMEWORK.sub(" ", rest)
+    for noise in (_DATE, _EDITION):
+        less = _EDGES.sub("", noise.sub(" ", rest))
+        rest = less or rest
+    return re.sub(r" {2,}", " ", _EDGES.sub("", rest))
+
+
+def _stem(file: str) -> str:
+    return file.rpartition(".")[0] or file
+
+
+def _is_date(digits: str) -> bool:
+    try:
+        return digits.startswith("20") and bool(datetime.strptime(digits, "%Y%m%d"))
+    except ValueError:
+        return False
+
+
+def _mention(id_: str) -> re.Pattern[str]:
+    letters = id_.rstrip("0123456789")
+    digits = id_[len(letters) :]
+    spelt = r"[\W_]*".join(re.escape(part) for part in re.split(r"[\W_]+", letters) if part)
+    number = rf"[\W_]*0*{int(digits)}(?!\d)(?:-\d{{1,2}}(?![^\W_]))?" if digits else r"(?![^\W\d_])"
+    return re.compile(rf"(?<![^\W_]){spelt}{number}", re.IGNORECASE)

@@ -1,0 +1,347 @@
+"""How folders are understood, which file of several counts, and what becomes of the rest."""
+
+from pathlib import Path
+
+import pytest
+from test_bulk_owners import KNOWN, RIGHT, WRONG, Files, planned, zipped
+
+from grader.bulk import roster
+from grader.bulk.labels import base, is_section, number_and_name, part_of, role, version
+from grader.bulk.plan import Plan
+from grader.errors import UsageProblem
+
+BLANK = (KNOWN[0].folder / "template.py").read_text("utf-8")
+OTHER = "def mask_padding(embeddings, attention_mask):\n    return embeddings\n"
+TEST = "from hw1 import add_position_vectors\n\n\ndef test_it():\n    assert add_position_vectors\n"
+
+
+def counting(found: Plan) -> dict[str, str]:
+    """The file that is each student's grade."""
+    return {job.student: job.file for job in found.jobs if job.counts}
+
+
+def told(found: Plan) -> dict[str, str]:
+    """Everything that is listed, with its reason."""
+    return {each.file: each.reason for each in (*found.left, *found.aside)}
+
+
+def a_roster(folder: Path, text: str, encoding: str = "utf-8") -> roster.Roster:
+    path = folder / "class.csv"
+    path.write_bytes(text.encode(encoding))
+    return roster.read(path)
+
+
+# --- structure -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"spring.zip": zipped({"all/ono_hw1.py": RIGHT, "all/abe_hw1.py": WRONG})},
+        {"inbox.zip": zipped({"inbox/inbox/ono_hw1.py": RIGHT, "inbox/inbox/abe_hw1.py": WRONG})},
+        {"ono.zip": zipped({"hw1.py": RIGHT}), "abe.zip": zipped({"abe/hw1.py": WRONG})},
+        {"x/ono_hw1.zip": zipped({"a.py": RIGHT}), "x/abe_hw1.zip": zipped({"hw1.py": WRONG})},
+        {"section 1/ono/hw1.py": RIGHT, "section 2/abe/hw1.py": WRONG},
+        {"Group A/ono_hw1.py": RIGHT, "Group B/abe_hw1.py": WRONG},
+        {"1班/ono_hw1.py": RIGHT, "2班/abe_hw1.py": WRONG},
+        {
+            "drive-download-20260301T100000Z-001.zip": zipped({"HW/ono/hw1.py": RIGHT}),
+            "drive-download-20260301T100000Z-002.zip": zipped({"HW/abe/hw1.py": WRONG}),
+        },
+        {"part1/ono_hw1.py": RIGHT, "part2/abe_hw1.py": WRONG},
+        {"hw1/ono.py": RIGHT, "hw1/abe.py": WRONG, "hw2/ono.py": OTHER},
+        {"ono/hw1.py": RIGHT, "abe_hw1.py": WRONG},
+        {"ono/project/src/hw1.py": RIGHT, "abe/hw1/main.py": WRONG},
+    ],
+)
+def test_folders_around_a_class_are_nobodys(files: Files) -> None:
+    assert counting(planned(files)).keys() == {"ono", "abe"}
+
+
+def test_parts_of_a_platforms_download_are_read_as_one() -> None:
+    files = {
+        "submissions (1).zip": zipped({"lovelaceada_10101_880001_hw1.py": RIGHT}),
+        "submissions (2).zip": zipped({"hoppergrace_10102_880002_hw1.py": WRONG}),
+    }
+
+    assert counting(planned(files)).keys() == {"10101", "10102"}
+
+
+def test_folders_that_may_be_students_or_sections_are_refused_with_the_option_that_decides() -> (
+    None
+):
+    files = {"dawn/ono_hw1.py": RIGHT, "dawn/abe_hw1.py": WRONG, "dusk/kato_hw1.py": RIGHT}
+
+    with pytest.raises(UsageProblem) as raised:
+        planned(files)
+    assert (
+        raised.value.args[0].en
+        == (
+            "dawn could be the folder of one student, or a part of the class with the files of "
+            "several (ono, abe). Nothing was graded.\nSay which: --layout folders (each folder is "
+            "one student's) or --layout sections (each folder holds a part of the class)."
+        )
+        or "(abe, ono)" in raised.value.args[0].en
+    )
+    assert counting(planned(files, layout="sections")).keys() == {"ono", "abe", "kato"}
+    assert counting(planned(files, layout="files")).keys() == {"ono", "abe", "kato"}
+    assert counting(planned(files, layout="folders")).keys() == {"dusk"}
+
+
+def test_a_folder_with_files_of_several_is_listed_and_never_merged() -> None:
+    found = planned({"ono/ann_hw1.py": RIGHT, "ono/ben_hw1.py": WRONG, "abe/hw1.py": RIGHT})
+
+    assert counting(found) == {"abe": "abe/hw1.py"}
+    assert told(found) == {"ono/ann_hw1.py": "ambiguous", "ono/ben_hw1.py": "ambiguous"}
+
+
+def test_a_file_beside_the_students_folders_is_nobodys_work() -> None:
+    found = planned({"ono/hw1.py": RIGHT, "abe/hw1.py": WRONG, "hw1_solution.py": RIGHT})
+
+    assert counting(found).keys() == {"ono", "abe"}
+    assert told(found) == {"hw1_solution.py": "no_student"}
+
+
+@pytest.mark.parametrize("beside", ["source/hw1/hw1.py", "nbgrader_config.py", "release/x/y.py"])
+def test_in_an_nbgrader_course_only_what_was_submitted_is_read(beside: str) -> None:
+    found = planned({"c/submitted/ada/hw1/hw1.py": RIGHT, f"c/{beside}": BLANK})
+
+    assert counting(found) == {"ada": "c/submitted/ada/hw1/hw1.py"}
+
+
+def test_how_the_folder_was_understood_is_known_before_grading() -> None:
+    files = {"ono/hw1.py": RIGHT, "abe/hw1.py": WRONG, "abe/utils.py": "x = 1\n"}
+
+    (one,) = planned(files).understood
+    assert (one.layout, one.students, one.files) == ("folders", 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("names", "students"),
+    [
+        (["team_3_10101_880001_hw1.py", "team_red_10103_880003_hw1.py"], {"10101", "10103"}),
+        (["team_1_10101_880001_hw1.py", "team_2_10103_880003_hw1.py"], {"10101", "10103"}),
+        # A person whose file's name begins with numbers is no group.
+        (["ada_10101_880001_10103_880003_hw1.py", "bob_10102_880002_hw1.py"], {"10101", "10102"}),
+        (["ada_10101_880001_2026_1_hw1.py"], {"10101"}),
+    ],
+)
+def test_canvas_groups_are_told_from_people(names: list[str], students: set[str]) -> None:
+    assert counting(planned(dict.fromkeys(names, RIGHT))).keys() == students
+
+
+# --- which file ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("right", "others"),
+    [
+        ("hw1.py", {"test_hw1.py": TEST, "conftest.py": "", "setup.py": ""}),
+        ("src/model.py", {"tests/test_model.py": TEST, "src/utils.py": "x = 1\n"}),
+        ("hw1.py", {"hw1-Copy1.py": WRONG, "hw1 - 副本.py": WRONG, "Copy of hw1.py": WRONG}),
+        ("hw1.py", {"backup/hw1.py": WRONG, "old/hw1.py": WRONG}),
+        ("solution.py", {"hw1.py": BLANK}),
+        ("hw1_v10.py", {"hw1_v9.py": WRONG, "hw1.py": WRONG}),
+        ("hw1-20260302.py", {"hw1-20260301.py": WRONG, "hw1.py": WRONG}),
+        ("hw1 (2).py", {"hw1 (1).py": WRONG, "hw1.py": WRONG}),
+        ("hw1_final.py", {"hw1_draft.py": WRONG, "hw1.py": WRONG}),
+        ("hw1.py", {"scratch.py": WRONG}),
+    ],
+)
+def test_what_was_meant_counts(right: str, others: dict[str, str]) -> None:
+    mine = {f"ono/{name}": text for name, text in {right: RIGHT, **others}.items()}
+
+    found = planned({**mine, "abe/hw1.py": WRONG})
+    assert counting(found)["ono"] == f"ono/{right}"
+    assert told(found).keys() == mine.keys() - {f"ono/{right}"}
+    assert len(found.jobs) == 2
+
+
+def test_two_files_that_could_be_meant_are_both_listed() -> None:
+    found = planned({"ono/part/hw1.py": RIGHT, "ono/other/hw1.py": WRONG, "abe/hw1.py": RIGHT})
+
+    assert told(found) == {"ono/part/hw1.py": "ambiguous", "ono/other/hw1.py": "ambiguous"}
+    assert [(each.student, each.status) for each in found.ungraded] == [("ono", "ambiguous")]
+
+
+def test_the_same_code_twice_is_no_riddle() -> None:
+    found = planned(
+        {"ono/a/hw1.py": RIGHT, "ono/b/hw1.py": f"# mine\n{RIGHT}", "abe/hw1.py": WRONG}
+    )
+
+    assert counting(found)["ono"] == "ono/a/hw1.py"
+    assert told(found) == {"ono/b/hw1.py": "same"}
+
+
+@pytest.mark.parametrize(
+    ("file", "newer"),
+    [("hw1.py", "hw1-2.py"), ("hw1-2.py", "hw1-10.py"), ("hw1_v2.py", "hw1_v11.py"),
+     ("hw1_draft.py", "hw1.py"), ("hw1_2026-02-28.py", "hw1_2026-03-01.py")],
+)  # fmt: skip
+def test_versions_are_ordered_as_people_count(file: str, newer: str) -> None:
+    assert version(file) < version(newer)
+    assert base(file) == base(newer) == "hw1"
+
+
+def test_what_names_say() -> None:
+    assert role(("old", "hw1.py")) == "old"
+    assert role(("tests", "helper.py")) == role(("hw1_test.py",)) == "test"
+    assert role(("latest", "hw1.py")) == "work"
+    assert is_section("Section B") and is_section("3班") and not is_section("Grouper")
+    assert part_of("part 2") == part_of("part 1") and part_of("lee-2") is None
+    assert number_and_name("张三（0012301）") == ("0012301", "张三")
+    assert number_and_name("lee 20260301") is None
+
+
+# --- nothing vanishes ------------------------------------------------------------------------
+
+
+def test_whoever_handed_in_no_source_has_a_status() -> None:
+    files = {
+        "ono/hw1.py": RIGHT,
+        "abe/notes.docx": "PK",
+        "kato.zip": b"no zip",
+        "mori/hw1.py": OTHER,
+        "ito/README.md": "# hw1\n",
+        "ueda.zip": zipped({}),
+    }
+
+    found = planned(files)
+    assert {each.student: each.status for each in found.ungraded} == {
+        "abe": "no_source",
+        "ito": "no_source",
+        "kato": "no_source",
+        "mori": "other_assignment",
+        "ueda": "no_source",
+    }
+    assert told(found) == {
+        "abe": "no_source",
+        "ito": "no_source",
+        "kato.zip": "not_a_zip",
+        "mori/hw1.py": "other_assignment",
+        "ueda.zip": "no_source",
+    }
+
+
+def test_canvas_texts_and_links_are_rows() -> None:
+    files = {
+        "lovelaceada_10101_880001_hw1.py": RIGHT,
+        "hoppergrace_LATE_10102_text.html": "<p>",
+        "wangfang_10103_link.html": "<a>",
+    }
+
+    found = planned(files)
+    assert [(each.student, each.status) for each in found.ungraded] == [
+        ("10102", "no_source"),
+        ("10103", "no_source"),
+    ]
+
+
+# --- rosters ---------------------------------------------------------------------------------
+
+CANVAS = "Student,ID,SIS User ID,SIS Login ID\n"
+
+
+def test_an_id_is_looked_up_in_its_own_system_only(tmp_path: Path) -> None:
+    members = a_roster(tmp_path, CANVAS + '"Abe, A",111,222,aa\n"Ono, O",333,111,oo\n')
+    files = {"abea_111_9001_hw1.py": RIGHT, "x_222_9002_hw1.py": WRONG}
+
+    found = planned(files, members=members)
+    assert counting(found) == {
+        "222": "abea_111_9001_hw1.py",
+        "canvas-222": "x_222_9002_hw1.py",
+    }
+    assert [each.student for each in found.strangers] == ["canvas-222"]
+
+
+def test_who_has_no_id_of_the_usual_column_is_known_by_the_platforms(tmp_path: Path) -> None:
+    members = a_roster(tmp_path, CANVAS + '"Abe, A",111,,aa\n"Ono, O",333,S3,oo\n')
+
+    found = planned({"abea_111_9001_hw1.py": RIGHT}, members=members)
+    assert counting(found).keys() == {"111"}
+    assert (found.substituted, found.absent) == (("111",), (("S3", "hw1"),))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ['"A",111,S1,a\n"B",111,S2,b\n', '"A",S2,,a\n"B",9,S2,b\n', '"A",1,S1,a\n"B",2,S1,b\n'],
+)
+def test_a_roster_that_contradicts_itself_is_refused(tmp_path: Path, rows: str) -> None:
+    with pytest.raises(UsageProblem):
+        a_roster(tmp_path, CANVAS + rows)
+
+
+def test_a_stranger_with_the_name_of_somebody_missing_is_told(tmp_path: Path) -> None:
+    members = a_roster(tmp_path, CANVAS + '"Turing, Alan",111,S1,at\n"Ono, O",333,S3,oo\n')
+
+    found = planned({"turingalan_999_9001_hw1.py": RIGHT}, members=members)
+    assert [(each.student, each.alike) for each in found.strangers] == [("999", "S1")]
+
+
+def test_numbers_and_names_are_found_in_any_order_and_width(tmp_path: Path) -> None:
+    people = "1,0070001,周一\n2,0070002,吴二\n3,0070003,郑三\n4,0070004,郑三\n"
+    text = f"2026年春季,,\n序号,学生学号,姓名\n{people}"
+    files = {
+        "周一_0070001_hw1.py": RIGHT,
+        "hw1（００７０００２）.py": RIGHT,
+        "作业1 0070003-郑三.zip": zipped({"hw1.py": RIGHT}),
+        "郑三 hw1.py": RIGHT,
+    }
+
+    found = planned(files, members=a_roster(tmp_path, text, "gb18030"))
+    assert counting(found).keys() == {"0070001", "0070002", "0070003"}
+    assert told(found) == {"郑三 hw1.py": "two_of_one_name"}
+
+
+def test_id_and_name_of_two_students_are_nobodys(tmp_path: Path) -> None:
+    members = a_roster(tmp_path, "学号,姓名\n0070001,周一\n0070002,吴二\n")
+
+    found = planned({"0070001_吴二_hw1.py": RIGHT}, members=members)
+    assert (found.jobs, told(found)) == ((), {"0070001_吴二_hw1.py": "contradiction"})
+
+
+def test_every_member_of_a_group_has_a_row(tmp_path: Path) -> None:
+    text = "student_id,github_username,team\nS1,ann,red-pandas\nS2,ben,red-pandas\nS3,cy,blue\n"
+    files = {"hw1-submissions/hw1-red-pandas/hw1.py": RIGHT, "hw1-submissions/hw1-cy/hw1.py": WRONG}
+
+    found = planned(files, members=a_roster(tmp_path, text))
+    assert counting(found).keys() == {"S1", "S2", "S3"}
+    assert found.duplicates == ()
+
+
+def test_nobody_hands_in_for_a_group_by_calling_themselves_so(tmp_path: Path) -> None:
+    text = "student_id,canvas_id,group\nS1,101,red\nS2,102,red\nS3,103,blue\n"
+
+    found = planned({"red_103_9001_hw1.py": WRONG}, members=a_roster(tmp_path, text))
+    assert counting(found).keys() == {"S3"}
+
+
+def test_a_workbook_is_read_or_its_reader_told_to_save_it_as_csv(tmp_path: Path) -> None:
+    path = tmp_path / "class.xlsx"
+    try:
+        import openpyxl
+    except ModuleNotFoundError:
+        path.write_bytes(b"PK")
+        with pytest.raises(UsageProblem) as raised:
+            roster.read(path)
+        assert "Save it as CSV" in raised.value.args[0].en
+        return
+    book = openpyxl.Workbook()
+    for row in (["Spring"], ["学号", "姓名"], [10254700432, "张三"]):
+        book.active.append(row)
+    book.save(path)
+    assert [each.student for each in roster.read(path).members] == ["10254700432"]
+
+
+# --- duplicates ------------------------------------------------------------------------------
+
+
+def test_copies_that_differ_in_comments_only_are_duplicates_and_templates_are_not() -> None:
+    files = {
+        "ono_hw1.py": RIGHT,
+        "abe_hw1.py": f"# my own\n\n{RIGHT}\n\n",
+        "kato_hw1.py": BLANK,
+        "mori_hw1.py": BLANK + "\n# later\n",
+    }
+
+    assert [each.students for each in planned(files).duplicates] == [("abe", "ono")]

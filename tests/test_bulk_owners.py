@@ -1,0 +1,306 @@
+"""An upload speaks only for its owner: whatever Mallory hands in, Alice's row stays the same."""
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.assignment import find_all
+from grader.bulk import inbox, planning, roster
+from grader.bulk.archives import Shelf
+from grader.bulk.layers import Rules
+from grader.bulk.plan import Plan, Wanted
+
+KNOWN = find_all(None, {})
+IDS = [each.id for each in KNOWN]
+HEAD = "def add_position_vectors(token_vectors, position_vectors):\n"
+RIGHT = HEAD + "    return token_vectors + position_vectors\n"
+WRONG = HEAD + "    return token_vectors\n"
+METADATA = """\
+{folder}:
+  :created_at: {moment}
+  :submitters:
+  - :sid: {student}
+    :name: {student}
+"""
+
+Files = Mapping[str, str | bytes]
+
+
+def planned(files: Files, *, members: roster.Roster | None = None, **rules: Any) -> Plan:
+    """The plan for files that are written out for the purpose."""
+    with tempfile.TemporaryDirectory() as made:
+        for name, content in files.items():
+            path = Path(made) / "in" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        shelf = Shelf()
+        found = inbox.look(Path(made) / "in", shelf, Rules(ids=IDS, **rules))
+        chosen = tuple(each for each in KNOWN if each.id == "hw1")
+        wanted = Wanted(known=KNOWN, chosen=chosen)
+        made_plan = planning.make(found, shelf, wanted, members or roster.Roster())
+        shelf.close()
+        return made_plan
+
+
+def row(found: Plan, student: str) -> list[tuple[Any, ...]]:
+    """Everything that decides a student's grade."""
+    mine = [
+        (job.attempt, job.counts, job.file, job.sha256, job.submitted_at, job.late)
+        for job in found.jobs
+        if job.student == student
+    ]
+    return [
+        *mine,
+        *((each.status, each.files) for each in found.ungraded if each.student == student),
+    ]
+
+
+def zipped(files: Files) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+# --- the layouts: where a student's upload stands, and what the platform writes beside it --------
+
+Place = Callable[[str], str]
+LAYOUTS: dict[str, tuple[dict[str, str], Place, Files]] = {
+    "canvas": (
+        {"alice": "10101", "mallory": "10666"},
+        lambda who: f"{who}_{'10101' if who == 'alice' else '10666'}_88000{len(who)}_up",
+        {"bobby_10102_880003_hw1.py": WRONG},
+    ),
+    "canvas_anonymous": (
+        {"alice": "aLiC3", "mallory": "mAl1y"},
+        lambda who: f"anon_{'aLiC3' if who == 'alice' else 'mAl1y'}_88000{len(who)}_up",
+        {"anon_b0BBy_880003_hw1.py": WRONG},
+    ),
+    "moodle": (
+        {"alice": "4711", "mallory": "6666"},
+        lambda who: f"{who.title()}_{'4711' if who == 'alice' else '6666'}_assignsubmission_file_",
+        {"Bob_4712_assignsubmission_file_/hw1.py": WRONG},
+    ),
+    "blackboard": (
+        {"alice": "alice", "mallory": "mallory"},
+        lambda who: f"Homework 1_{who}_attempt_2026-03-01-20-11-12_up",
+        {"Homework 1_bob_attempt_2026-03-01-20-11-13_hw1.py": WRONG},
+    ),
+    "brightspace": (
+        {"alice": "397063", "mallory": "397066"},
+        lambda who: (
+            f"{'397063' if who == 'alice' else '397066'}-25 - {who.title()} - Mar 1, 2026 926 PM"
+        ),
+        {"index.html": "", "397064-25 - Bob - Mar 1, 2026 926 PM/hw1.py": WRONG},
+    ),
+    "gradescope": (
+        {"alice": "00123", "mallory": "00666"},
+        lambda who: f"submission_{'1' if who == 'alice' else '6'}",
+        {
+            "submission_metadata.yml": "".join(
+                METADATA.format(folder=folder, student=sid, moment="2026-02-27 04:23:25.0 Z")
+                for folder, sid in (("submission_1", "00123"), ("submission_6", "00666"))
+            )
+        },
+    ),
+    "nbgrader": (
+        {"alice": "alice", "mallory": "mallory"},
+        lambda who: f"submitted/{who}/hw1",
+        {
+            "submitted/alice/hw1/timestamp.txt": "2026-02-27 15:58:23.948203 UTC",
+            "submitted/bob/hw1/hw1.py": WRONG,
+        },
+    ),
+    "exchange": (
+        {"alice": "alice", "mallory": "mallory"},
+        lambda who: f"{who}+hw1+2026-02-27 15:58:23.948203 UTC",
+        {"bob+hw1+2026-02-27 15:58:24.0 UTC/hw1.py": WRONG},
+    ),
+    "clones": (
+        {"alice": "alice", "mallory": "mallory"},
+        lambda who: f"hw1-submissions/hw1-{who}",
+        {"hw1-submissions/hw1-bob/hw1.py": WRONG},
+    ),
+    "folders": (
+        {"alice": "alice", "mallory": "mallory"},
+        lambda who: who,
+        {"bob/hw1.py": WRONG},
+    ),
+}
+# Of these each file stands at the top, with the platform's part before the student's.
+FLAT = {"canvas": "", "canvas_anonymous": "", "moodle": "", "blackboard": ""}
+
+OTHERS = st.sampled_from(["alice", "10101", "4711", "aLiC3", "397063", "00123", "bob", "10102"])
+NAMES = OTHERS.flatmap(
+    lambda who: st.sampled_from(
+        [
+            "hw1.py",
+            "submission_metadata.yml",
+            "timestamp.txt",
+            "index.html",
+            "gradebook.db",
+            f"anon_{who}_1_hw1.py",
+            f"alice_{who}_999999_hw1-9.py",
+            f"{who}_880009_hw1.py",
+            f"Alice_{who}_assignsubmission_file_hw1.py",
+            f"_{who}_attempt_2030-01-01-00-00-00_hw1.py",
+            f"Homework 1_{who}_attempt_2030-01-01-00-00-00_hw1.py",
+            f"{who}_hw1.py",
+            f"{who}-25 - Alice - Mar 1, 2030 926 PM - hw1.py",
+        ]
+    )
+)
+FOLDERS = OTHERS.flatmap(
+    lambda who: st.sampled_from(
+        [
+            "",
+            "submitted/",
+            f"submitted/{who}/hw1/",
+            f"{who}/",
+            f"hw1-{who}/",
+            f"{who}+hw1+2030-01-01 00:00:00 UTC/",
+            f"alice_{who}_880009_up/",
+            f"Alice_{who}_assignsubmission_file_/",
+            f"{who}-25 - Alice - Mar 1, 2030 926 PM/",
+            "submission_1/",
+            ".git/",
+            "hw1/",
+            "section A/",
+        ]
+    )
+)
+CONTENTS = st.sampled_from(
+    [
+        WRONG,
+        "# torchgrade: hw1\n",
+        "2030-01-01 00:00:00 UTC",
+        METADATA.format(folder="submission_1", student="00123", moment="2030-01-01 00:00:00 Z"),
+        "",
+    ]
+)
+UPLOADS = st.dictionaries(st.tuples(FOLDERS, NAMES).map("".join), CONTENTS, min_size=1, max_size=6)
+
+
+def placed(layout: str, who: str, files: Files, form: str) -> Files:
+    """A student's upload as the platform stores it: a folder, a zip file, or files side by side."""
+    place = LAYOUTS[layout][1](who)
+    if form == "broken":
+        return {f"{place}.zip" if "/" not in place else f"{place}/x.zip": b"PK\x03\x04 no zip"}
+    if form == "zip":
+        inside = (
+            "/hw1.zip" if layout in ("nbgrader", "moodle", "brightspace", "exchange") else ".zip"
+        )
+        return {f"{place}{inside}": zipped(files)}
+    if form == "flat" and layout in FLAT:
+        start = place.removesuffix("_up").removesuffix("_")
+        return {f"{start}_{name.replace('/', '-')}": content for name, content in files.items()}
+    clashes = {name.partition("/")[0] for name in files if "/" in name} & set(files)
+    return {f"{place}/{name}": each for name, each in files.items() if name not in clashes}
+
+
+@given(
+    layout=st.sampled_from(sorted(LAYOUTS)),
+    upload=UPLOADS,
+    form=st.sampled_from(["folder", "zip", "flat", "broken"]),
+    mine=st.sampled_from(["folder", "zip", "flat"]),
+    name=st.sampled_from(["hw1.py", "alice_hw1.py", "my work.py", "bob_hw1.py"]),
+)
+@settings(max_examples=400, deadline=None)
+def test_whatever_mallory_hands_in_alices_row_is_the_same(
+    layout: str, upload: Files, form: str, mine: str, name: str
+) -> None:
+    ids, _, beside = LAYOUTS[layout]
+    alone = {**beside, **placed(layout, "alice", {name: RIGHT}, mine)}
+    attack = placed(layout, "mallory", upload, form)
+
+    honest = row(planned(alone), ids["alice"])
+    attacked = row(planned({**attack, **alone}), ids["alice"])
+
+    assert [each[1] for each in honest] == [True]
+    assert attacked == honest
+
+
+@given(upload=UPLOADS)
+@settings(max_examples=60, deadline=None)
+def test_a_pattern_that_names_folders_names_nobody_inside_of_one(upload: Files) -> None:
+    import re
+
+    alone = {"u1 alice/hw1.py": RIGHT, "u2 bob/hw1.py": WRONG}
+    attack = {f"mallory/u1 {name.replace('/', '-')}": each for name, each in upload.items()}
+    pattern = re.compile(r"u\d")
+
+    found = planned({**alone, **attack}, pattern=pattern)
+    assert row(found, "u1") == row(planned(alone, pattern=pattern), "u1")
+
+
+@pytest.mark.parametrize(
+    "name", ["submitted/alice/hw1", "anon_alice_1_up", "alice+hw1+2030-01-01 00:00:00 UTC"]
+)
+def test_what_lies_in_a_students_folder_is_that_students(name: str) -> None:
+    found = planned({"alice/hw1.py": RIGHT, "bob/hw1.py": RIGHT, f"mallory/{name}/hw1.py": WRONG})
+
+    assert {(each.student, each.file) for each in found.jobs} == {
+        ("alice", "alice/hw1.py"),
+        ("bob", "bob/hw1.py"),
+        ("mallory", f"mallory/{name}/hw1.py"),
+    }
+
+
+def test_a_date_in_an_archive_does_not_replace_the_platforms() -> None:
+    files = {
+        "submitted/alice/hw1/hw1.py": RIGHT,
+        "submitted/alice/hw1/timestamp.txt": "2026-02-27 15:58:23.948203 UTC",
+        "submitted/alice/hw1/more/timestamp.txt": "2030-01-01 00:00:00 UTC",
+    }
+
+    (job,) = planned(files).jobs
+    assert job.submitted_at == "2026-02-27T15:58:23Z"
+
+
+def test_two_claims_on_one_student_are_listed_and_neither_is_taken(tmp_path: Path) -> None:
+    class_list = tmp_path / "class.csv"
+    class_list.write_text("student_id,name\nS1,Ada Lovelace\nS2,Bob Builder\n", "utf-8")
+    files = {
+        "lovelaceada_10101_880001_hw1.py": RIGHT,
+        "lovelaceada_10666_880002_hw1.py": WRONG,
+        "builderbob_10102_880003_hw1.py": RIGHT,
+    }
+
+    found = planned(files, members=roster.read(class_list))
+
+    assert [each.student for each in found.jobs] == ["S2"]
+    assert [(each.file, each.reason) for each in found.left] == [
+        ("lovelaceada_10101_880001_hw1.py", "rival"),
+        ("lovelaceada_10666_880002_hw1.py", "rival"),
+    ]
+    assert [(each.student, each.status) for each in found.ungraded] == [("S1", "rival")]
+
+
+def test_a_resubmission_is_no_rival_claim() -> None:
+    files = {
+        "lovelaceada_10101_880001_hw1.py": WRONG,
+        "lovelaceada_10101_880009_hw1-1.py": RIGHT,
+        "builderbob_10102_880003_hw1.py": RIGHT,
+    }
+
+    found = planned(files)
+    assert [(each.student, each.attempt, each.counts) for each in found.jobs] == [
+        ("10101", 2, True),
+        ("10102", 1, True),
+        ("10101", 1, False),
+    ]
+
+
+def test_one_name_in_two_sections_is_two_claims() -> None:
+    found = planned({"section A/lee/hw1.py": RIGHT, "section B/lee/hw1.py": WRONG})
+
+    assert found.jobs == ()
+    assert {each.reason for each in found.left} == {"rival"}
