@@ -23,8 +23,8 @@ CHINESE: Final = "[\u4e00-\u9fff]"
 # What is called so in Chinese, too: names, and words of Python, of the command line and of JSON.
 NAMES: Final = frozenset(
     """
-    Blackboard Brightspace CI CPU CSV Canvas Code Colab Dask Docker Git GitHub GPU Gradescope JSON Kaggle Jupyter
-    LFS Landlock Linux Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE Schema Transformer
+    Blackboard Brightspace CI CPU CSV Canvas Code Colab Dask Docker Git GitHub GPU Gradescope JSON
+    Jupyter Kaggle LFS Landlock Linux Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE Schema Transformer
     VS WSL Windows TLS UTF Unicode gVisor macOS dropout nbgrader seccomp softmax torch
     torchgrade
     """.split()  # noqa: SIM905 - a list of words
