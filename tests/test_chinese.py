@@ -24,9 +24,9 @@ CHINESE: Final = "[\u4e00-\u9fff]"
 NAMES: Final = frozenset(
     """
     Blackboard Brightspace CI CPU CSV Canvas Code Colab Dask Docker Git GitHub GPU Gradescope JSON
-    Jupyter Kaggle LFS Landlock Linux Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE Schema Transformer
-    VS WSL Windows TLS UTF Unicode gVisor macOS dropout nbgrader seccomp softmax torch
-    torchgrade
+    Jupyter Kaggle LFS Landlock Linux Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE
+    Schema Transformer VS WSL Windows TLS UTF Unicode gVisor macOS dropout nbgrader seccomp
+    softmax torch torchgrade
     """.split()  # noqa: SIM905 - a list of words
 )
 WORDS_OF_CODE: Final = frozenset(
@@ -41,10 +41,10 @@ WORDS_OF_CODE: Final = frozenset(
 TYPED: Final = frozenset(
     """
     ADDRESS COMMAND DIR FILE FILES ID IMAGE NEW OLD OUT PATH PERCENT REGEX TIME auto batch check
-    cluster dask dir docker doctor en full git grade hidden install ipynb landlock lfs local ls lsm
-    merge none pip portable public pull py reduced report rubric assignment run runc runsc schema
-    staff start student tls ubuntu unconfined validate verify diff new worker zh aside duplicates
-    files folders sections xlsx
+    cluster dask dir docker doctor en full git grade hidden install ipynb landlock lfs local ls
+    lsm merge none pip portable public pull py reduced report rubric assignment run runc runsc
+    schema staff start student tls ubuntu unconfined validate verify diff new worker zh aside
+    duplicates files folders sections xlsx
     """.split()  # noqa: SIM905
 )
 ALLOWED: Final = NAMES | WORDS_OF_CODE | TYPED
