@@ -174,7 +174,7 @@ def assert_turned(seen):
     """Equal rows came back different, and not by one number added to all: something was turned."""
     change = seen[1:] - seen[:1]
     if not bool(((change.amax(-1) - change.amin(-1)) > SOME).any()):
-        fail("nothing_turned")
+        fail("nothing_turned" if not bool((change.abs() > SOME).any()) else "only_added")
 
 
 def assert_pairs_alike(seen):
