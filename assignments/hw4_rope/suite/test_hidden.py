@@ -142,7 +142,7 @@ def a_row(rng, width):
 def check_turned(seen):
     change = seen[1:] - seen[:1]
     if not bool(((change.amax(-1) - change.amin(-1)) > SOME).any()):
-        fail("nothing_turned")
+        fail("nothing_turned" if not bool((change.abs() > SOME).any()) else "only_added")
 
 
 def lengths_of_pairs(rows):
