@@ -7,11 +7,11 @@ import pytest
 
 from grader.bulk import inbox
 from grader.bulk.archives import Shelf
+from grader.bulk.gradescope import submitters_of
 from grader.bulk.inbox import Inbox
 from grader.bulk.labels import copy_number, student_in
 from grader.bulk.layers import Rules
 from grader.bulk.moments import in_utc
-from grader.bulk.platforms import gradescope
 
 EXPORTS = Path(__file__).parent / "data" / "exports"
 IDS = ("hw1", "hw2")
@@ -75,11 +75,11 @@ def test_gradescope_names_the_submitters_of_each_folder_and_a_group_has_several(
 def test_what_a_submission_printed_is_never_taken_for_gradescope_metadata() -> None:
     text = (EXPORTS / "gradescope" / "submission_metadata.yml").read_text("utf-8")
 
-    assert set(gradescope(text)) == {"submission_71000001", "submission_71000002"}
+    assert set(submitters_of(text)) == {"submission_71000001", "submission_71000002"}
 
 
 def test_metadata_that_is_no_yaml_names_nobody() -> None:
-    assert gradescope("submission_1:\n  :submitters: [{\n  :created_at: x\n") == {}
+    assert submitters_of("submission_1:\n  :submitters: [{\n  :created_at: x\n") == {}
 
 
 def test_moodle_names_the_participant_in_the_folder() -> None:

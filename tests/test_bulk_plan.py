@@ -136,6 +136,18 @@ def test_an_attempt_after_the_deadline_does_not_count(tmp_path: Path, shelf: She
     assert [each.attempt for each in in_time.jobs if each.counts] == [2]
     assert [each.attempt for each in in_time.jobs] == [2, 1, 3]
     assert not any(each.counts for each in too_late.jobs)
+    assert [(each.student, each.status) for each in too_late.ungraded] == [("lee", "late")]
+
+
+def test_a_time_without_a_zone_is_told_when_there_is_a_deadline(
+    tmp_path: Path, shelf: Shelf
+) -> None:
+    name = "Homework 1_ada_attempt_2026-03-01-20-11-12_hw1.py"
+    (tmp_path / name).write_text(HW1.format(1), encoding="utf-8")
+
+    assert planned(tmp_path, shelf).undated == 0
+    found = planned(tmp_path, shelf, until="2026-02-01T00:00:00Z")
+    assert (found.undated, [each.counts for each in found.jobs]) == (1, [True])
 
 
 # --- roster and duplicates -------------------------------------------------------------------

@@ -522,3 +522,22 @@ def test_folders_with_and_without_pseudonyms_are_not_compared(tmp_path: Path) ->
     found = grade("diff", "a", "b", cwd=tmp_path)
     assert found.returncode == 2
     assert "cannot be compared" in err(found)
+
+
+@pytest.mark.parametrize(
+    ("typed", "until"),
+    [
+        ("2026-03-01T23:59Z", "2026-03-01T23:59:59Z"),
+        ("2026-03-01 23:59+01:00", "2026-03-01T22:59:59Z"),
+        ("2026-03-01T23:59:00Z", "2026-03-01T23:59:00Z"),
+    ],
+)
+def test_a_deadline_in_minutes_lasts_the_whole_minute(
+    typed: str, until: str, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "ono_hw1.py").write_text("", encoding="utf-8")
+
+    done = grade("batch", "in", "--out", "out", *USUAL, "--until", typed, cwd=tmp_path)
+    assert done.returncode == 0, err(done)
+    assert run_json(tmp_path / "out")["until"] == until

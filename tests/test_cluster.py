@@ -397,7 +397,8 @@ def test_a_local_cluster_gives_the_reports_of_the_local_engine(tmp_path: Path) -
     assert "hw1: 7 graded, 1 unreadable" in shown.decode()
     # Dask, its workers and their judges are silent, and leave nothing.
     assert "8 of 8 graded" in complaints.decode().splitlines()[-1]
-    assert len(complaints.decode().splitlines()) <= 2
+    # The seed that can be guessed, how the folder was understood, and one line of progress.
+    assert len(complaints.decode().splitlines()) <= 3
     assert remains(tmp_path) == []
     assert list((tmp_path / "tmp").iterdir()) == []
 

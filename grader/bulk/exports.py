@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.bulk import platforms
+from grader.bulk import gradescope, platforms
 from grader.bulk.archives import Entry, is_source
 from grader.bulk.moments import in_utc
 from grader.bulk.platforms import METADATA, TIMESTAMP, Named
@@ -61,7 +61,7 @@ def uploads(node: Node, read: Read) -> list[Upload] | None:
 
 def _gradescope(node: Node, read: Read) -> Iterator[Upload]:
     note = next(each for each in node.files if each.name == METADATA)
-    known = platforms.gradescope(read(note, MOST_METADATA_BYTES))
+    known = gradescope.submitters_of(read(note, MOST_METADATA_BYTES))
     for name, folder in node.folders.items():
         owners = known.get(name) or known.get(folder.name) or ()
         yield _folder(folder, owners, "gradescope")
