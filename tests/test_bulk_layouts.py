@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from test_bulk_owners import KNOWN, RIGHT, WRONG, Files, planned, zipped
 
-from grader.bulk import roster
+from grader.bulk import labels, roster
 from grader.bulk.labels import base, is_section, number_and_name, part_of, role, version
 from grader.bulk.plan import Plan
 from grader.errors import UsageProblem
@@ -345,3 +345,19 @@ def test_copies_that_differ_in_comments_only_are_duplicates_and_templates_are_no
     }
 
     assert [each.students for each in planned(files).duplicates] == [("abe", "ono")]
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        ("student000000", "student000000"),
+        ("hw1_student_3", "student_3"),
+        ("User12 hw1 (2)", "User12"),
+        ("学生07_hw1", "学生07"),
+        ("student", None),
+        ("students 2026", None),
+    ],
+)
+def test_a_number_that_stands_for_a_name_is_a_name(name: str, student: str | None) -> None:
+    assert labels.student_in(name, ["hw1"]) == student
+    assert student is None or labels.part_of(student) is None

@@ -253,7 +253,7 @@ def test_only_what_changed_is_graded_again(graded: Path, tmp_path: Path) -> None
     difference = grade("diff", str(graded / "out"), "out", cwd=tmp_path)
 
     assert "6 of 8 were graded by an earlier run" in err(result)
-    assert "1 earlier reports were damaged" in out(result)
+    assert "One earlier report was damaged" in out(result)
     assert scores(tmp_path / "out")["lee"] == scores(tmp_path / "out")["Lee"] == "10"
     assert difference.returncode == 1
     assert (
@@ -440,7 +440,7 @@ def test_the_zip_of_several_exports_is_graded(tmp_path: Path) -> None:
     said = " ".join(out(result).split())
     assert "../escape_hw1.py: its name in the zip file leads out of the folder" in said
     assert "wangfang_10103_880003_answer.txt: neither a .py nor an .ipynb file" in said
-    assert "1 are marked as late by the platform. Nothing was taken off." in said
+    assert "One is marked as late by the platform. Nothing was taken off." in said
     assert scores(tmp_path / "out") == {
         "00123": "10",
         "00125": "0",

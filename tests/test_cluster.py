@@ -150,6 +150,7 @@ def said(text: str) -> str:
     return " ".join(text.split())
 
 
+_STOPPED = "Stopped. What was graded is kept: the same command continues."
 BATCH = ("batch", "in", "--out", "out", *USUAL, "--engine", "dask")
 # --- in this process -------------------------------------------------------------------------
 
@@ -398,7 +399,7 @@ def test_a_local_cluster_gives_the_reports_of_the_local_engine(tmp_path: Path) -
     # Dask, its workers and their judges are silent, and leave nothing.
     assert "8 of 8 graded" in complaints.decode().splitlines()[-1]
     # The seed that can be guessed, how the folder was understood, and one line of progress.
-    assert len(complaints.decode().splitlines()) <= 3
+    assert len(complaints.decode().splitlines()) <= 5
     assert remains(tmp_path) == []
     assert list((tmp_path / "tmp").iterdir()) == []
 
@@ -417,7 +418,7 @@ def test_a_local_cluster_that_is_interrupted_ends_clean_and_continues(tmp_path: 
     result = grade(*BATCH, "--jobs", "2", cwd=tmp_path)
 
     assert process.returncode == 130
-    assert complaints.decode().splitlines()[-1] == "Stopped. Nothing was graded after this point."
+    assert complaints.decode().splitlines()[-1] == _STOPPED
     assert "Traceback" not in complaints.decode()
     assert list((tmp_path / "tmp").iterdir()) == []
     assert remains(tmp_path) == []
@@ -437,10 +438,9 @@ def test_an_interruption_while_the_cluster_starts_is_as_silent(tmp_path: Path) -
     shown, complaints = process.communicate()
 
     assert process.returncode == 130
-    assert (shown, complaints.decode().strip()) == (
-        b"",
-        "Stopped. Nothing was graded after this point.",
-    )
+    assert shown == b""
+    assert complaints.decode().splitlines()[-1] == _STOPPED
+    assert "Traceback" not in complaints.decode()
     assert list((tmp_path / "tmp").iterdir()) == []
     assert remains(tmp_path) == []
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import venv
 import zipfile
@@ -183,9 +182,10 @@ def installed(wheel: Path, home: Path) -> Path:
     subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = subprocess.run([python, "-c", where], capture_output=True, text=True, check=True)
-    folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    # An environment may stand on another one, by a path file of its own.
+    folders = [each for each in sys.path if Path(each).name in ("site-packages", "dist-packages")]
     path_file = Path(site.stdout.strip()) / "dependencies.pth"
-    path_file.write_text("\n".join(sorted(folders)) + "\n", "utf-8")
+    path_file.write_text("\n".join(folders) + "\n", "utf-8")
     return scripts / ("grade.exe" if os.name == "nt" else "grade")
 
 

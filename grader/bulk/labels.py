@@ -36,6 +36,12 @@ _GENERIC: Final = frozenset(
     week weeks work works zip 作业 全部 提交 文件 文件夹 答案 班 解答 课程 下载 模板 旧
     """.split()  # noqa: SIM905 - a list of words
 )
+# Made up for people whose names are not told: `student01`, `user_7`. The number is the name.
+_NUMBERED = re.compile(
+    r"(?<![^\W_])(?:student|stud|user|candidate|participant|learner|anon(?:ymous)?|学生|考生)"
+    r"[ _.-]?\d{1,12}(?!\d)",
+    re.IGNORECASE,
+)
 _SECTION = re.compile(
     r"(?:section|sec|group|class|part|lab|tutorial|tut|week|unit|course|session|stream|cohort"
     r"|[A-Z]?\d{1,2}班|第?[一二三四五六七八九十\d]{1,3}[班组]|.{0,20}\d班)[\s_.-]*[A-Za-z]?\d{0,3}",
@@ -62,7 +68,10 @@ def plain(text: str) -> str:
 def student_in(stem: str, ids: Collection[str]) -> str | None:
     """`lee` of `lee_hw1` and `Smith, Jo` of `Smith, Jo hw1 (2)`; None when nobody is left."""
     rest = _rest(plain(stem), ids)
-    return None if is_generic(rest) else rest
+    if not is_generic(rest):
+        return rest
+    numbered = _NUMBERED.search(plain(stem))
+    return numbered[0] if numbered is not None else None
 
 
 def number_and_name(student: str) -> tuple[str, str] | None:
@@ -92,6 +101,8 @@ def is_section(name: str) -> bool:
 def part_of(name: str) -> str | None:
     """What the parts of one download share: `drive-download-…` of `drive-download-…-001.zip`."""
     stem = name.removesuffix(".zip")
+    if _NUMBERED.fullmatch(plain(stem)) is not None:
+        return None
     found = _PART.fullmatch(stem)
     if found is None or found["head"] == stem:
         return None
