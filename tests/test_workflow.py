@@ -439,7 +439,7 @@ def test_summary_and_log_hold_counts_and_nobody(graded: Runner) -> None:
     files = {each["name"] for each in FILES}
     without_seed = graded.log.replace(f"::add-mask::{SEED}", "")
 
-    assert "| Students | 21 |" in summary
+    assert "| Students | 23 |" in summary
     assert "| Files that could not be attributed | 7 |" in summary
     assert "### hw1  Add position vectors" in summary
     for text in (summary, without_seed):

@@ -76,6 +76,8 @@ def student_in(stem: str, ids: Collection[str]) -> str | None:
 
 def number_and_name(student: str) -> tuple[str, str] | None:
     """(`0012301`, `张三`) of `张三_0012301` or `0012301-张三`, else None."""
+    if _NUMBERED.fullmatch(student) is not None:
+        return None
     numbers = [each for each in re.findall(r"\d{5,}", student) if not _is_date(each)]
     if len(numbers) != 1:
         return None
