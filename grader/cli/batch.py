@@ -212,7 +212,9 @@ def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
         if not todo.whole.jobs:
             terminal.show(batch_screen.listed(shown.left, here))
             raise _usage("nothing", folder=str(asked.source))
-        terminal.say(*batch_screen.understood(shown, here, hidden=asked.options["key"] is not None))
+        # A log may be anybody's to read; the names stand on the screen at the end, too.
+        hidden = asked.options["key"] is not None or not terminal.is_watched()
+        terminal.say(*batch_screen.understood(shown, here, hidden=hidden))
         engine = _engine(asked, todo, batch.loader(shelf, plan), here)
         with progress.shown(here) as tell:
             finished = batch.carry_out(todo, engine, tell)
