@@ -67,16 +67,38 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A file as it was handed in; opened once, `sha256` is of all its bytes."""
+    """What is known of a file that was handed in before it is read; `sha256` is of its bytes."""
 
     file: str
     kind: Kind
     sha256: str
-    content: bytes
     student: str | None = None
     attempt: int = 1
     submitted_at: str | None = None
     late: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedFile:
+    """A submission with its bytes; they are read once, and nothing keeps them."""
+
+    submission: Submission
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Text as it stands in the file: all of a script, or one cell of a notebook.
+
+    Args:
+        cell: the notebook cell's number, counted from 1 over all cells; None in a script.
+        quote: a cell's first line of code, by which people know it.
+    """
+
+    text: str
+    cell: int | None = None
+    cell_id: str | None = None
+    quote: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +178,8 @@ class Reading:
     source at all (status `unreadable`) from a script with a syntax error (`graded`, 0 points).
     `unread` are the names whose definition stands in code that Python could not parse; `open_ended`
     tells that only a run shows which names the file binds (`from x import *`); `imports` are the
-    modules outside the standard library that the code asks for.
+    modules outside the standard library that the code asks for; `nested` are the places of entry
+    points that stand inside another block; `passages` is the text that places are quoted from.
     """
 
     submission: Submission
@@ -168,6 +191,8 @@ class Reading:
     unread: tuple[str, ...] = ()
     open_ended: bool = False
     imports: tuple[str, ...] = ()
+    nested: Mapping[str, Place] = field(default_factory=dict)
+    passages: tuple[Passage, ...] = ()
 
 
 # --- what came back from the worker ----------------------------------------------------

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from grader.errors import UsageProblem
-from grader.model import Kind, Language, Problem, Reading, Submission
+from grader.model import Kind, Language, OpenedFile, Problem, Reading, Submission
 from grader.reading import cells, decoding, notebook, script
 from grader.reading.attribution import (
     Candidate,
@@ -64,7 +64,7 @@ def read(
     attempt: int = 1,
     max_bytes: int = MAX_FILE_BYTES,
     language: Language = "en",
-) -> Submission:
+) -> OpenedFile:
     """The file, opened once; of one above `max_bytes` only the first byte more is kept.
 
     Args:
@@ -84,18 +84,18 @@ def read(
         reason = why(error)
         message = catalog.say(language, "reading.cannot_open", file=_shown(path), reason=reason)
         raise UsageProblem(message) from error
-    return Submission(
+    submission = Submission(
         file=_relative(path, root),
         kind=_KINDS[path.suffix.lower()],
         sha256=hashlib.sha256(content).hexdigest(),
-        content=content,
         student=student,
         attempt=attempt,
     )
+    return OpenedFile(submission=submission, content=content)
 
 
 def understand(
-    submission: Submission, *, names: Collection[str] = (), max_bytes: int = MAX_BYTES
+    opened: OpenedFile, *, names: Collection[str] = (), max_bytes: int = MAX_BYTES
 ) -> Reading:
     """Units to run, top-level definitions, and problems with their places; never raises.
 
@@ -105,42 +105,42 @@ def understand(
         names: the entry points of all known assignments; only messages depend on them.
         max_bytes: of the file without outputs; the file as such may have MAX_FILE_BYTES.
     """
-    if len(submission.content) > MAX_FILE_BYTES:
-        return _too_large(submission, "file_too_large", MAX_FILE_BYTES)
-    submission = without_outputs(submission, above=min(max_bytes, _SLIM_ABOVE))
-    if len(submission.content) > max_bytes:
-        return _too_large(submission, "too_large", max_bytes)
-    kind = _held_kind(submission)
-    held = replace(submission, kind=kind)
+    if len(opened.content) > MAX_FILE_BYTES:
+        return _too_large(opened, "file_too_large", MAX_FILE_BYTES)
+    opened = without_outputs(opened, above=min(max_bytes, _SLIM_ABOVE))
+    if len(opened.content) > max_bytes:
+        return _too_large(opened, "too_large", max_bytes)
+    told, kind = opened.submission.kind, _held_kind(opened)
+    held = replace(opened, submission=replace(opened.submission, kind=kind))
     read_as = cells.understand if kind == "notebook" else script.understand
     reading = read_as(held, names)
-    if kind == submission.kind or reading.unreadable:
+    if kind == told or reading.unreadable:
         return reading
-    message = catalog.text(f"reading.held_{kind}")
-    told = Problem(kind="wrong_ending", message=message)
-    return replace(reading, problems=(told, *reading.problems))
+    problem = Problem(kind="wrong_ending", message=catalog.text(f"reading.held_{kind}"))
+    return replace(reading, problems=(problem, *reading.problems))
 
 
-def without_outputs(submission: Submission, *, above: int = _SLIM_ABOVE) -> Submission:
-    """The submission, of a notebook of more than `above` bytes without plots and attachments."""
-    if submission.kind != "notebook" or len(submission.content) <= above:
-        return submission
-    return replace(submission, content=slim(submission.content))
+def without_outputs(opened: OpenedFile, *, above: int = _SLIM_ABOVE) -> OpenedFile:
+    """The file, of a notebook of more than `above` bytes without plots and attachments."""
+    if opened.submission.kind != "notebook" or len(opened.content) <= above:
+        return opened
+    return replace(opened, content=slim(opened.content))
 
 
-def _held_kind(submission: Submission) -> Kind:
+def _held_kind(opened: OpenedFile) -> Kind:
     """What the file holds, whatever its ending says; the ending where that is not certain."""
-    text = decoding.decode(submission.content, "module")
+    kind = opened.submission.kind
+    text = decoding.decode(opened.content, "module")
     if isinstance(text, Problem):
-        return submission.kind
-    if submission.kind == "module":
+        return kind
+    if kind == "module":
         return "notebook" if notebook.is_notebook(text) else "module"
     return "module" if is_script(text) else "notebook"
 
 
-def _too_large(submission: Submission, code: str, limit: int) -> Reading:
+def _too_large(opened: OpenedFile, code: str, limit: int) -> Reading:
     message = catalog.text(f"reading.{code}", limit=max(limit // _MIB, 1))
-    return unreadable(submission, Problem(kind="too_large", message=message))
+    return unreadable(opened, Problem(kind="too_large", message=message))
 
 
 # --- why a path cannot be read -----------------------------------------------------------

@@ -12,6 +12,7 @@ from grader.model import (
     Criterion,
     Diagnosis,
     Kind,
+    OpenedFile,
     Outcome,
     Piece,
     Place,
@@ -28,6 +29,8 @@ from grader.model import (
     Visibility,
 )
 from grader.report import Output, Run
+
+_CODE = b"def apply_rope(x): ...\n"
 
 ASSIGNMENT_TOML = """\
 id = "hw4"
@@ -149,7 +152,7 @@ def planned_of(outcomes: Sequence[Outcome]) -> tuple[Planned, ...]:
 
 
 def a_submission(
-    content: bytes = b"def apply_rope(x): ...\n",
+    content: bytes = _CODE,
     *,
     file: str = "hw4.py",
     kind: Kind = "module",
@@ -160,10 +163,15 @@ def a_submission(
         file=file,
         kind=kind,
         sha256=hashlib.sha256(content).hexdigest(),
-        content=content,
         student=student,
         attempt=attempt,
     )
+
+
+def an_opened_file(content: bytes, *, file: str = "a.py", kind: Kind | None = None) -> OpenedFile:
+    """Of the kind that its name says, unless another one is given."""
+    kind = kind or ("notebook" if file.lower().endswith(".ipynb") else "module")
+    return OpenedFile(submission=a_submission(content, file=file, kind=kind), content=content)
 
 
 def a_reading(
@@ -173,7 +181,7 @@ def a_reading(
     unreadable: bool = False,
 ) -> Reading:
     submission = submission or a_submission()
-    piece = Piece(text=submission.content.decode())
+    piece = Piece(text=_CODE.decode())
     source = Source(kind=submission.kind, pieces=(piece,), units=(Unit(piece=0),))
     return Reading(
         submission=submission,

@@ -674,7 +674,7 @@ def test_what_kills_its_workers_is_lost_and_costs_nobody_else(tmp_path: Path) ->
         "from grader.bulk import engine\n"
         "grade_one = engine.grade_one\n"
         "def fatal(task, *rest, **more):\n"
-        "    if b'kills the worker' in task.submission.content:\n"
+        "    if b'kills the worker' in task.opened.content:\n"
         "        os._exit(9)\n"
         "    return grade_one(task, *rest, **more)\n"
         "engine.grade_one = fatal\n",

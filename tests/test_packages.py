@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import a_reading, an_assignment
+from builders import a_reading, an_assignment, an_opened_file
 from test_cli import ROOT
 
 from grader import ordering, packages
 from grader.cli import doctor
 from grader.cli.layout import Line
 from grader.cli.root import Desk
-from grader.model import Submission
 from grader.reading.imports import imports
 from grader.submission import understand
 
@@ -51,8 +50,8 @@ def test_a_reading_knows_the_imports_of_scripts_and_notebooks() -> None:
     )
 
     readings = [
-        understand(Submission(file="a", kind="module", sha256="", content=script)),
-        understand(Submission(file="a", kind="notebook", sha256="", content=notebook)),
+        understand(an_opened_file(script)),
+        understand(an_opened_file(notebook, file="a.ipynb")),
     ]
 
     assert [each.imports for each in readings] == [("numpy", "einops"), ("numpy", "b")]

@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from builders import an_opened_file
 
 from grader.errors import UsageProblem
-from grader.model import Reading, Submission
+from grader.model import Reading
 from grader.submission import (
     Candidate,
     attribute,
@@ -29,15 +30,15 @@ NAMES = tuple(name for each in CANDIDATES for name in each.entry_points)
 
 
 def script(text: str, file: str = "answer.py") -> Reading:
-    submission = Submission(file=file, kind="module", sha256="", content=text.encode())
-    return understand(submission, names=NAMES)
+    opened = an_opened_file(text.encode(), file=file, kind="module")
+    return understand(opened, names=NAMES)
 
 
 def notebook(*cells: str, file: str = "week3.ipynb") -> Reading:
     book = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
     content = json.dumps(book).encode()
-    submission = Submission(file=file, kind="notebook", sha256="", content=content)
-    return understand(submission, names=NAMES)
+    opened = an_opened_file(content, file=file, kind="notebook")
+    return understand(opened, names=NAMES)
 
 
 # --- attribution -------------------------------------------------------------------------
@@ -124,9 +125,9 @@ def test_a_file_that_cannot_be_read_is_known_by_its_name(text: str) -> None:
 
 def test_a_damaged_notebook_is_known_by_its_marker() -> None:
     content = b'{"cells": [{"source": ["# torchgrade: hw4\\n", "'
-    submission = Submission(file="a.ipynb", kind="notebook", sha256="", content=content)
+    opened = an_opened_file(content, file="a.ipynb")
 
-    assert attribute(understand(submission), CANDIDATES) == ("hw4",)
+    assert attribute(understand(opened), CANDIDATES) == ("hw4",)
 
 
 def test_the_names_in_a_script_with_a_syntax_error_decide_last() -> None:

@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import an_opened_file
 
 from grader import ordering
 from grader.assignment import load
-from grader.model import Reading, Submission
+from grader.model import Reading
 from grader.submission import Candidate, filled_variables, not_done, understand
 
 HW4 = Candidate(
@@ -21,16 +22,14 @@ BLANK = "def apply_rope(x, base=10000.0):\n    rotated = '''your code here'''\n 
 
 def script(text: str) -> Reading:
     content = text.encode("utf-8")
-    return understand(
-        Submission(file="a.py", kind="module", sha256="", content=content), names=HW4.entry_points
-    )
+    return understand(an_opened_file(content), names=HW4.entry_points)
 
 
 def notebook(*cells: str) -> Reading:
     book = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
     content = json.dumps(book).encode()
-    submission = Submission(file="a.ipynb", kind="notebook", sha256="", content=content)
-    return understand(submission, names=HW4.entry_points)
+    opened = an_opened_file(content, file="a.ipynb")
+    return understand(opened, names=HW4.entry_points)
 
 
 BOUND = [

@@ -1,14 +1,15 @@
 """Unfinished functions: what is a placeholder, and what is work however wrong."""
 
 import pytest
+from builders import an_opened_file
 
-from grader.model import Definition, Submission
+from grader.model import Definition
 from grader.submission import not_done, understand
 
 
 def function(text: str) -> Definition:
-    submission = Submission(file="a.py", kind="module", sha256="", content=text.encode())
-    return understand(submission).definitions["f"]
+    opened = an_opened_file(text.encode())
+    return understand(opened).definitions["f"]
 
 
 def body(*lines: str) -> Definition:

@@ -22,11 +22,11 @@ def test_the_hash_is_of_the_bytes_that_are_graded(tmp_path: Path) -> None:
     path = tmp_path / "hw1.py"
     path.write_bytes(b"x = 1\r\n")
 
-    submission = read(path, student="lee", attempt=2)
+    opened = read(path, student="lee", attempt=2)
 
-    assert submission.content == b"x = 1\r\n"
-    assert hashlib.sha256(b"x = 1\r\n").hexdigest() == submission.sha256
-    assert (submission.student, submission.attempt) == ("lee", 2)
+    assert opened.content == b"x = 1\r\n"
+    assert hashlib.sha256(b"x = 1\r\n").hexdigest() == opened.submission.sha256
+    assert (opened.submission.student, opened.submission.attempt) == ("lee", 2)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_the_hash_is_of_the_bytes_that_are_graded(tmp_path: Path) -> None:
 def test_the_ending_tells_the_kind_in_any_case(tmp_path: Path, name: str, kind: str) -> None:
     (tmp_path / name).write_text("x = 1", encoding="utf-8")
 
-    assert kind == read(tmp_path / name).kind
+    assert kind == read(tmp_path / name).submission.kind
 
 
 def test_a_file_is_named_relative_with_slashes(
@@ -50,8 +50,8 @@ def test_a_file_is_named_relative_with_slashes(
     absolute = read(tmp_path / "week 1" / "作业 'a'.py")
     under_root = read(tmp_path / "week 1" / "作业 'a'.py", root=tmp_path)
 
-    assert "week 1/作业 'a'.py" == relative.file == under_root.file
-    assert absolute.file == "作业 'a'.py"
+    assert "week 1/作业 'a'.py" == relative.submission.file == under_root.submission.file
+    assert absolute.submission.file == "作业 'a'.py"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX only")
@@ -62,7 +62,7 @@ def test_a_name_that_is_no_utf8_can_still_be_reported(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("this file system takes UTF-8 names only")
 
-    assert read(path).file == "h?.py"
+    assert read(path).submission.file == "h?.py"
 
 
 def test_a_missing_file_is_told_its_near_neighbour(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_a_file_above_the_limit_is_not_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "hw1.py"
     path.write_bytes(b"# torchgrade: hw1\n" + b"#" * 100)
 
-    submission = read(path, max_bytes=50)
-    reading = understand(submission, max_bytes=50)
+    opened = read(path, max_bytes=50)
+    reading = understand(opened, max_bytes=50)
 
-    assert len(submission.content) == 51
+    assert len(opened.content) == 51
     assert reading.unreadable
     assert [problem.kind for problem in reading.problems] == ["too_large"]
     assert reading.marker == "hw1"

@@ -4,8 +4,9 @@ import json
 import sys
 
 import pytest
+from builders import an_opened_file
 
-from grader.model import Reading, Submission
+from grader.model import Reading
 from grader.reading.newer import newer_name, newer_syntax
 from grader.submission import understand
 
@@ -15,16 +16,14 @@ ROPE = "def apply_rope(x):\n    return x + 1\n"
 
 def script(text: str) -> Reading:
     content = text.encode("utf-8")
-    return understand(
-        Submission(file="a.py", kind="module", sha256="", content=content), names=NAMES
-    )
+    return understand(an_opened_file(content), names=NAMES)
 
 
 def notebook(*cells: str) -> Reading:
     book = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
     content = json.dumps(book).encode()
-    submission = Submission(file="a.ipynb", kind="notebook", sha256="", content=content)
-    return understand(submission, names=NAMES)
+    opened = an_opened_file(content, file="a.ipynb")
+    return understand(opened, names=NAMES)
 
 
 FULLWIDTH = [

@@ -6,10 +6,11 @@ import warnings
 from pathlib import Path
 
 import pytest
+from builders import an_opened_file
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grader.model import Kind, Place, Reading, Submission, Unit
+from grader.model import Kind, Place, Reading, Unit
 from grader.submission import code_at, locate, read, understand
 
 ROPE = "def apply_rope(x):\n    return x + 1\n"
@@ -20,8 +21,8 @@ def reading_of(
 ) -> Reading:
     data = content.encode() if isinstance(content, str) else content
     file = "hw4.py" if kind == "module" else "hw4.ipynb"
-    submission = Submission(file=file, kind=kind, sha256="", content=data)
-    return understand(submission, names=names)
+    opened = an_opened_file(data, file=file, kind=kind)
+    return understand(opened, names=names)
 
 
 def kinds(reading: Reading) -> list[str]:

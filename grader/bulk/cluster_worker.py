@@ -40,7 +40,7 @@ from grader.bulk.cluster_terms import (
 from grader.bulk.engine import Lost, Result, Task
 from grader.errors import AssignmentError, UsageProblem
 from grader.grading import Judge
-from grader.model import Submission
+from grader.model import OpenedFile, Submission
 
 # Longer than a chunk of another client on the same worker; a pair that is gone is started anew.
 IDLE_S = 60.0
@@ -235,10 +235,10 @@ def _harmless(one: Assignment) -> Task:
     content = "\n".join(functions).encode("utf-8")
     return Task(
         assignment=one.id,
-        submission=Submission(
-            file="submission.py",
-            kind="module",
-            sha256=sha256(content).hexdigest(),
+        opened=OpenedFile(
+            submission=Submission(
+                file="submission.py", kind="module", sha256=sha256(content).hexdigest()
+            ),
             content=content,
         ),
     )

@@ -19,7 +19,7 @@ from grader.assignment import Assignment
 from grader.bulk.plan import Job
 from grader.grading import Judge, Settings
 from grader.judged import Views
-from grader.model import Submission
+from grader.model import OpenedFile, Submission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Task:
     """What has to be known to grade a job: no student, no file name, no date."""
 
     assignment: str
-    submission: Submission
+    opened: OpenedFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ def grade_one(
         stopped: whether nobody waits for the result any more.
     """
     functions = {entry.name for each in assignments.values() for entry in each.entry_points}
-    reading = submission.understand(task.submission, names=functions)
+    reading = submission.understand(task.opened, names=functions)
     assignment = assignments[task.assignment]
     before = len(judge.broken)
     views = judge.both_views(reading, assignment)
@@ -86,11 +86,10 @@ def task(job: Job, content: bytes) -> Task:
         file=f"submission{suffix}",
         kind="notebook" if suffix == ".ipynb" else "module",
         sha256=job.sha256,
-        content=content,
     )
     # It may travel to another machine, and waits in memory until a judge is free.
-    slim = submission.without_outputs(handed_in)
-    return Task(assignment=job.assignment, submission=slim)
+    slim = submission.without_outputs(OpenedFile(submission=handed_in, content=content))
+    return Task(assignment=job.assignment, opened=slim)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Final
 from grader import submission
 from grader.assignment import Assignment
 from grader.errors import UsageProblem
-from grader.model import Kind, Reading, Submission
+from grader.model import Kind, OpenedFile, Reading, Submission
 from grader.reading import attribution
 from grader.reading.parsing import parse
 
@@ -51,7 +51,8 @@ def facts(content: bytes, file: str, hint: str | None, known: Sequence[Assignmen
     ]
     functions = {name for each in candidates for name in each.entry_points}
     sha256 = hashlib.sha256(content).hexdigest()
-    opened = Submission(file=file, kind=kind_of(file), sha256="", content=content)
+    handed_in = Submission(file=file, kind=kind_of(file), sha256=sha256)
+    opened = OpenedFile(submission=handed_in, content=content)
     reading = submission.understand(opened, names=functions)
     done, blank = set(), set()
     for each in candidates:

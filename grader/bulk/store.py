@@ -163,7 +163,6 @@ def named(report: Mapping[str, Any], job: Job, seed: int) -> dict[str, Any]:
         file=job.file.replace("\\", "/"),
         kind=kind_of(job.file),
         sha256=job.sha256,
-        content=b"",
         student=job.student,
         attempt=job.attempt,
     )

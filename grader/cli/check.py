@@ -14,7 +14,7 @@ from grader.cli import arguments, outputs, screen, terminal, typed, working
 from grader.cli.listing import available, named
 from grader.cli.parameters import OneOf, Option, Place
 from grader.cli.root import Command, desk, shared_options
-from grader.model import Language, Reading, Submission
+from grader.model import Language, OpenedFile, Reading
 from grader.texts import catalog
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def exit_code(report: Report, needed: Fraction | None) -> int:
     return 0 if report["score"] * 100 >= decided * share else 1
 
 
-def _opened(paths: Sequence[Path], language: Language) -> list[tuple[Path, Submission]]:
+def _opened(paths: Sequence[Path], language: Language) -> list[tuple[Path, OpenedFile]]:
     from grader import submission
 
     return [(path, submission.read(path, language=language)) for path in paths]
@@ -130,7 +130,7 @@ def _opened(paths: Sequence[Path], language: Language) -> list[tuple[Path, Submi
 
 def _understood(
     path: Path,
-    opened: Submission,
+    opened: OpenedFile,
     known: Sequence[Assignment],
     chosen: Sequence[Assignment],
     language: Language,

@@ -4,13 +4,12 @@ import ast
 import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.errors import UsageProblem
 from grader.model import Definition, Json, Language, Problem, Reading
-from grader.reading.definitions import nested
 from grader.reading.parsing import parse
-from grader.reading.places import code_at, piece_place
+from grader.reading.places import code_at
 from grader.texts import catalog
 
 # `sinusoid_value` and `sinusoid_period` are 0.69 alike and must stay apart.
@@ -115,9 +114,9 @@ def missing(name: str, reading: Reading, *, others: Collection[str] = ()) -> Pro
     """
     if name in reading.unread:
         return _missing("missing_function_unread", name)
-    hidden = _hidden_place(name, reading)
-    if hidden is not None:
-        return hidden
+    if name in reading.nested:
+        problem = _missing("missing_function_nested", name)
+        return replace(problem, place=reading.nested[name])
     functions = [
         definition.name
         for definition in reading.definitions.values()
@@ -127,9 +126,7 @@ def missing(name: str, reading: Reading, *, others: Collection[str] = ()) -> Pro
     if near is None:
         return _missing("missing_function", name)
     problem = _missing("missing_function_near", name, near=near)
-    return Problem(
-        kind=problem.kind, message=problem.message, place=reading.definitions[near].place
-    )
+    return replace(problem, place=reading.definitions[near].place)
 
 
 def not_done(
@@ -191,23 +188,6 @@ def _plain(name: str) -> str:
 def _missing(code: str, name: str, **args: str) -> Problem:
     message = catalog.text(f"reading.{code}", function=name, **args)
     return Problem(kind="missing_function", message=message)
-
-
-def _hidden_place(name: str, reading: Reading) -> Problem | None:
-    pieces = reading.source.pieces if reading.source else ()
-    holding = [piece for piece in pieces if name in piece.text]
-    trees = [
-        (piece, tree)
-        for piece in holding
-        if isinstance(tree := parse(piece.text, cell=piece.cell is not None), ast.Module)
-    ]
-    found = nested([tree for _, tree in trees], name)
-    if found is None:
-        return None
-    index, line = found
-    problem = _missing("missing_function_nested", name)
-    place = piece_place(reading, trees[index][0], line)
-    return Problem(kind=problem.kind, message=problem.message, place=place)
 
 
 # --- what decides ------------------------------------------------------------------------

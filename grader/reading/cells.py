@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from grader.model import Definition, Piece, Problem, Reading, Source, Submission
+from grader.model import Definition, OpenedFile, Piece, Problem, Reading, Source
 from grader.reading.carets import carets
-from grader.reading.definitions import Placed, definitions
+from grader.reading.definitions import Placed, definitions, nested
 from grader.reading.imports import imports
 from grader.reading.magics import to_python
 from grader.reading.notebook import Cell, open_notebook
@@ -30,29 +30,31 @@ class _Sorted:
     not_run: tuple[tuple[Cell, str], ...]
 
 
-def understand(submission: Submission, names: Collection[str]) -> Reading:
+def understand(opened: OpenedFile, names: Collection[str]) -> Reading:
     """What a notebook holds; a cell with a syntax error costs only itself."""
-    opened = open_notebook(submission.content)
-    if isinstance(opened, Problem):
-        return unreadable(submission, opened)
-    found = opened.cells
+    notebook = open_notebook(opened.content)
+    if isinstance(notebook, Problem):
+        return unreadable(opened, notebook)
+    found = notebook.cells
     code = [cell for cell in found if cell.kind == "code" and cell.text.strip()]
     if not code:
         message = catalog.text("reading.no_code_cell")
-        return unreadable(submission, Problem(kind="no_code_cell", message=message))
+        return unreadable(opened, Problem(kind="no_code_cell", message=message))
     if too_much_code("\n".join(cell.text for cell in code)):
-        return unreadable(submission, much_code())
+        return unreadable(opened, much_code())
     by_fate = _sorted(found)
     defined, open_ended = definitions(by_fate.trees)
     return Reading(
-        submission=submission,
+        submission=opened.submission,
         source=_source(by_fate),
         definitions=defined,
-        problems=(*opened.notes, *_problems(found, by_fate, defined, names)),
+        problems=(*notebook.notes, *_problems(found, by_fate, defined, names)),
         marker=marker(code[0].text),
         unread=_unread((cell for cell, _ in by_fate.broken), defined),
         open_ended=open_ended,
         imports=imports(tree for tree, _, _ in by_fate.trees),
+        nested=nested(by_fate.trees, {*names} - {*defined}),
+        passages=tuple(cell.passage for cell in found),
     )
 
 

@@ -1,7 +1,7 @@
 """Which names a file defines at top level, where, and whether a function is still a blank."""
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -268,11 +268,12 @@ def _names(target: ast.expr) -> Iterator[str]:
             pass  # an element or an attribute: no new name
 
 
-def nested(trees: Iterable[ast.Module], name: str) -> tuple[int, int] | None:
-    """Index of the tree in which a function of this name stands at any depth, and its line."""
+def nested(trees: Iterable[Placed], names: Collection[str]) -> dict[str, Place]:
+    """Where functions of these names stand at any depth, the first place of each."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    for index, tree in enumerate(trees):
+    found: dict[str, Place] = {}
+    for tree, _, place in trees:
         for node in ast.walk(tree):
-            if isinstance(node, functions) and node.name == name:
-                return index, node.lineno
-    return None
+            if isinstance(node, functions) and node.name in names:
+                found.setdefault(node.name, place(node.lineno))
+    return found

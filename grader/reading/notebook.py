@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from grader.model import Place, Problem
+from grader.model import Passage, Place, Problem
 from grader.reading import decoding
 from grader.reading.looks import looks_like_script
-from grader.reading.parsing import clean, first_code_line, line_at
+from grader.reading.parsing import clean, first_code_line
+from grader.reading.places import place_in
 from grader.reading.slimming import slim
 from grader.texts import catalog
 
@@ -34,8 +35,11 @@ class Cell:
 
     def place(self, line: int | None = None) -> Place:
         """The cell, or a line of it, with the line that is meant as the quote."""
-        meant = line_at(self.text.split("\n"), line) if line is not None else ""
-        return Place(line=line, cell=self.number, cell_id=self.id, quote=meant or self.quote)
+        return place_in(self.passage, line)
+
+    @property
+    def passage(self) -> Passage:
+        return Passage(text=self.text, cell=self.number, cell_id=self.id, quote=self.quote)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +56,6 @@ class _Loaded:
 
     held: Mapping[str, object]
     leftover: int | None = None
-
-
-def cells(content: bytes) -> tuple[Cell, ...] | Problem:
-    """All cells in order, or why the file is no Python notebook."""
-    opened = open_notebook(content)
-    return opened if isinstance(opened, Problem) else opened.cells
 
 
 def open_notebook(content: bytes) -> Opened | Problem:

@@ -1,27 +1,43 @@
 """Places in a submission that was read before: for a line that raised, or a placeholder."""
 
-from grader.model import Piece, Place, Problem, Reading
-from grader.reading import decoding, notebook
-from grader.reading.parsing import line_at, script_place
+from grader.model import Passage, Piece, Place, Reading
+from grader.reading.parsing import clean
+
+
+def place_in(passage: Passage, line: int | None = None) -> Place:
+    """A 1-based line of a script or cell with its text, or the cell as such."""
+    quote = line_of(passage, line) if line is not None else ""
+    return Place(
+        line=line, cell=passage.cell, cell_id=passage.cell_id, quote=quote or passage.quote
+    )
+
+
+def line_of(passage: Passage, line: int) -> str:
+    """The text of a 1-based line, without its indentation; empty outside of the text."""
+    start = 0
+    for _ in range(line - 1):
+        # Not by splitting: of a long text a single line is wanted, again and again.
+        start = passage.text.find("\n", start) + 1
+        if start == 0:
+            return ""
+    if line < 1:
+        return ""
+    end = passage.text.find("\n", start)
+    return clean(passage.text[start : None if end < 0 else end].expandtabs())
 
 
 def locate(reading: Reading, *, line: int | None, cell: int | None = None) -> Place:
     """The full place of a line, with the cell's id and the quote that people recognise."""
-    if cell is not None:
-        found = _cell(reading, cell)
-        return found.place(line) if found else Place(line=line, cell=cell)
-    text = _script(reading)
-    return script_place(text.split("\n"), line) if line is not None else Place()
+    passage = _passage(reading, cell)
+    if passage is None or (line is None and cell is None):
+        return Place(line=line, cell=cell)
+    return place_in(passage, line)
 
 
 def code_at(reading: Reading, place: Place) -> str:
     """The line of code at a place, without its indentation; empty when there is none."""
-    if place.line is None:
-        return ""
-    if place.cell is None:
-        return line_at(_script(reading).split("\n"), place.line)
-    cell = _cell(reading, place.cell)
-    return line_at(cell.text.split("\n"), place.line) if cell else ""
+    passage = _passage(reading, place.cell)
+    return line_of(passage, place.line) if passage is not None and place.line is not None else ""
 
 
 def piece_place(reading: Reading, piece: Piece, line: int) -> Place:
@@ -29,17 +45,5 @@ def piece_place(reading: Reading, piece: Piece, line: int) -> Place:
     return locate(reading, line=line, cell=piece.cell)
 
 
-def _script(reading: Reading) -> str:
-    if reading.submission.kind == "notebook":
-        return ""
-    text = decoding.decode(reading.submission.content, "module")
-    return "" if isinstance(text, Problem) else text
-
-
-def _cell(reading: Reading, number: int) -> notebook.Cell | None:
-    if reading.submission.kind == "module":
-        return None
-    found = notebook.cells(reading.submission.content)
-    if isinstance(found, Problem) or not 1 <= number <= len(found):
-        return None
-    return found[number - 1]
+def _passage(reading: Reading, cell: int | None) -> Passage | None:
+    return next((each for each in reading.passages if each.cell == cell), None)

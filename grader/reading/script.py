@@ -3,10 +3,10 @@
 import re
 from collections.abc import Collection
 
-from grader.model import Piece, Problem, Reading, Source, Submission
+from grader.model import OpenedFile, Passage, Piece, Problem, Reading, Source
 from grader.reading import decoding
 from grader.reading.carets import carets
-from grader.reading.definitions import definitions
+from grader.reading.definitions import definitions, nested
 from grader.reading.imports import imports
 from grader.reading.looks import looks_like_notebook
 from grader.reading.magics import surely_magic
@@ -27,37 +27,38 @@ _CONVERTED = re.compile(
 _MESSAGES = {"syntax": "syntax_error", "await": "await_script", "complex": "too_complex"}
 
 
-def understand(submission: Submission, names: Collection[str]) -> Reading:
+def understand(opened: OpenedFile, names: Collection[str]) -> Reading:
     """What a script holds; with a syntax error it defines nothing, but is not unreadable."""
-    text = decoding.decode(submission.content, "module")
+    text = decoding.decode(opened.content, "module")
     if isinstance(text, Problem):
-        return unreadable(submission, text)
+        return unreadable(opened, text)
     if looks_like_notebook(text):
-        return unreadable(submission, decoding.not_source("module", "notebook"))
+        return unreadable(opened, decoding.not_source("module", "notebook"))
     if too_much_code(text):
-        return unreadable(submission, much_code())
+        return unreadable(opened, much_code())
     first_lines = "\n".join(text.split("\n", _MARKER_LINES)[:_MARKER_LINES])
-    assumption = decoding.assumption(submission.content, "module")
+    assumption = decoding.assumption(opened.content, "module")
     assumed = () if assumption is None else (assumption,)
     tree = parse(text)
     if isinstance(tree, Unparsable):
         # Only now: the marks of a merge inside a docstring are harmless.
         conflict = decoding.merge_conflict(text)
         if conflict is not None:
-            return unreadable(submission, conflict)
+            return unreadable(opened, conflict)
         return Reading(
-            submission=submission,
+            submission=opened.submission,
             source=None,
             definitions={},
             problems=(*assumed, _error(text, tree)),
             marker=marker(first_lines),
             unread=look_defined(text),
+            passages=(Passage(text=text),),
         )
     lines = text.split("\n")
     placed = (tree, lines, lambda line: script_place(lines, line))
     found, open_ended = definitions([placed])
     return Reading(
-        submission=submission,
+        submission=opened.submission,
         source=Source(
             kind="module",
             pieces=(Piece(text=text),),
@@ -69,6 +70,8 @@ def understand(submission: Submission, names: Collection[str]) -> Reading:
         marker=marker(first_lines),
         open_ended=open_ended,
         imports=imports([tree]),
+        nested=nested([placed], {*names} - {*found}),
+        passages=(Passage(text=text),),
     )
 
 

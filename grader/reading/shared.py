@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from grader.model import Definition, Json, Problem, Reading, Submission, Text
+from grader.model import Definition, Json, OpenedFile, Problem, Reading, Text
 from grader.reading import decoding
 from grader.texts import catalog
 
@@ -14,11 +14,11 @@ _MARKER_ANYWHERE = re.compile(r"#[ \t]*torchgrade[ \t]*:[ \t]*([\w-]+)", re.I)
 _LOOKS_DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.M)
 
 
-def unreadable(submission: Submission, problem: Problem) -> Reading:
+def unreadable(opened: OpenedFile, problem: Problem) -> Reading:
     """The reading of a file that gives no source; only a marker line may still be known."""
-    found = _MARKER_ANYWHERE.search(decoding.raw_text(submission.content[:1_000_000]))
+    found = _MARKER_ANYWHERE.search(decoding.raw_text(opened.content[:1_000_000]))
     return Reading(
-        submission=submission,
+        submission=opened.submission,
         source=None,
         definitions={},
         problems=(problem,),

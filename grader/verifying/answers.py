@@ -17,7 +17,7 @@ from typing import Final
 from grader import assignment as assignments
 from grader import submission
 from grader.assignment import Assignment
-from grader.model import EntryPoint, Json, Reading, Submission
+from grader.model import EntryPoint, Json, OpenedFile, Reading, Submission
 
 _STUDENT_FILES: Final = (
     "assignment.toml",
@@ -53,10 +53,9 @@ def in_file(path: Path, assignment: Assignment) -> Answer:
 def in_text(name: str, text: str, assignment: Assignment) -> Answer:
     """An answer that no file holds."""
     content = text.encode()
-    made = Submission(
-        file=f"{name}.py", kind="module", sha256=sha256(content).hexdigest(), content=content
-    )
-    return Answer(name=name, reading=_understood(made, assignment))
+    made = Submission(file=f"{name}.py", kind="module", sha256=sha256(content).hexdigest())
+    opened = OpenedFile(submission=made, content=content)
+    return Answer(name=name, reading=_understood(opened, assignment))
 
 
 def in_folder(folder: Path, assignment: Assignment) -> tuple[Answer, ...]:
@@ -82,9 +81,9 @@ def student_edition(assignment: Assignment, parent: Path) -> Assignment:
     return assignments.load(folder)
 
 
-def _understood(submitted: Submission, assignment: Assignment) -> Reading:
+def _understood(opened: OpenedFile, assignment: Assignment) -> Reading:
     names = [entry.name for entry in assignment.entry_points]
-    return submission.understand(submitted, names=names)
+    return submission.understand(opened, names=names)
 
 
 # --- trivial answers ---------------------------------------------------------------------------
