@@ -16,7 +16,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +30,7 @@ from grader.errors import GraderError
 from grader.judged import Judged, Views
 from grader.model import Audience, Change, Json, Outcome, Planned, Reading
 from grader.sandbox import launch, scratch
+from grader.sandbox.watchdog import Watchdog
 from grader.suite import messages
 from grader.suite.messages import Broken, Order, Stage, Verdicts
 
@@ -38,7 +38,6 @@ SandboxChoice = Literal["auto", "full", "portable"]
 # A judge that is silent for longer than its limits explain is given up: a bound for suites that
 # hang, generous because a first `import torch` can take a minute.
 PATIENCE_S, PATIENCE_FACTOR = 180.0, 20.0
-WATCH_S = 1.0
 END_S = 10.0
 # In bulk: small enough that little is judged again after a death, large enough that a fork is
 # hardly felt.
@@ -84,7 +83,8 @@ class Judge:
     broken: list[Broken] = field(default_factory=list)
     _folder: Path | None = None
     _process: "subprocess.Popen[bytes] | None" = None
-    _watchdog: "_Watchdog" = field(default_factory=lambda: _Watchdog(None))
+    _asked: bool = False
+    _watchdog: Watchdog = field(default_factory=lambda: Watchdog(None))
     _faulty_on_reference: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -201,6 +201,9 @@ class Judge:
         process, self._process = self._process, None
         self._watchdog.over.set()
         if process is not None:
+            if not self._asked:
+                # It is still loading PyTorch, and there is nothing that it could lose.
+                process.kill()
             _end(process)
         folder, self._folder = self._folder, None
         if folder is not None:
@@ -230,7 +233,8 @@ class Judge:
                 # Ctrl-C is for the front desk alone.
                 **launch.own_group(),
             )
-        self._watchdog = _Watchdog(self._process)
+        self._asked = False
+        self._watchdog = Watchdog(self._process)
         self._watchdog.start()
         # Keys in the environment, and all other submissions: here as well as in the judge.
         launch.hide()
@@ -274,6 +278,7 @@ class Judge:
         patience = PATIENCE_S + PATIENCE_FACTOR * order.limits.total_s
         watchdog = self._watchdog
         watchdog.deadline = time.monotonic() + patience
+        self._asked = True
         try:
             process.stdin.write(messages.order_line(order))
             process.stdin.flush()
@@ -307,22 +312,6 @@ class Judge:
             if self._folder is not None:
                 return (self._folder / "stderr").read_text("utf-8", "replace")[-4000:]
         return ""
-
-
-class _Watchdog(threading.Thread):
-    """Kills a process whose time is up. One for all orders: a thread for each would be felt."""
-
-    def __init__(self, process: "subprocess.Popen[bytes] | None") -> None:
-        super().__init__(daemon=True)
-        self.process = process
-        self.deadline = math.inf
-        self.over = threading.Event()
-
-    def run(self) -> None:
-        while not self.over.wait(WATCH_S):
-            if self.process is not None and time.monotonic() > self.deadline:
-                self.process.kill()
-                return
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

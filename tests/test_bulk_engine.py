@@ -19,7 +19,8 @@ from grader.bulk.engine import Lost, Result
 from grader.bulk.plan import Job, Person, Plan
 from grader.files import read_json
 from grader.judged import Views
-from grader.model import Reading
+from grader.model import OpenedFile, Reading
+from grader.submission import understand
 from grader.suite.messages import Broken
 
 CODE = b"def apply_rope(x): ...\n"
@@ -64,8 +65,9 @@ def a_job(student: str = "Lee", *, number: int = 1, path: str = "") -> Job:
 
 
 def graded(judge: FakeJudge, **options: Any) -> Result:
-    task = engine.task(a_job(), CODE)
-    return engine.grade_one(task, judge, {"hw4": judge.assignment}, **options)  # type: ignore[arg-type]
+    opened = OpenedFile(submission=engine.handed_in(a_job()), content=CODE)
+    reading = understand(opened, names=engine.entry_points({"hw4": judge.assignment}))
+    return engine.grade_one(reading, judge.assignment, judge, **options)  # type: ignore[arg-type]
 
 
 def broken(kind: Any) -> Broken:

@@ -46,6 +46,7 @@ from grader.bulk.cluster_terms import (
     refuse_unfit,
 )
 from grader.grading import Settings
+from grader.model import OpenedFile
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses signals")
 
@@ -268,7 +269,9 @@ def test_a_worker_that_is_closing_leaves_its_chunk_to_others() -> None:
 
 def test_nothing_that_travels_names_a_student_a_file_or_a_date() -> None:
     job = a_job("Lee")
-    travelling = pickle.dumps((some_terms(), (engine.task(job, CODE),)))
+    opened = OpenedFile(submission=engine.handed_in(job), content=CODE)
+    task = engine.Task(assignment=job.assignment, opened=opened)
+    travelling = pickle.dumps((some_terms(), (task,)))
 
     assert CODE in travelling
     for private in ("Lee", "secret name", "2026-03-01"):
@@ -673,10 +676,10 @@ def test_what_kills_its_workers_is_lost_and_costs_nobody_else(tmp_path: Path) ->
         "import os\n"
         "from grader.bulk import engine\n"
         "grade_one = engine.grade_one\n"
-        "def fatal(task, *rest, **more):\n"
-        "    if b'kills the worker' in task.opened.content:\n"
+        "def fatal(reading, *rest, **more):\n"
+        "    if any('kills the worker' in each.text for each in reading.passages):\n"
         "        os._exit(9)\n"
-        "    return grade_one(task, *rest, **more)\n"
+        "    return grade_one(reading, *rest, **more)\n"
         "engine.grade_one = fatal\n",
         encoding="utf-8",
     )

@@ -12,12 +12,13 @@ import stat
 import threading
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TypeAlias
 
 from grader.bulk import zipnames
+from grader.bulk.facts import Facts, Known, facts
 from grader.submission import MAX_BYTES, MAX_FILE_BYTES
 
 SUFFIXES: Final = (".py", ".ipynb")
@@ -49,6 +50,10 @@ _TROUBLE = (
     EOFError,
     zlib.error,
 )
+
+
+# Told what is opened next; what it gives is a reason not to.
+Begin: TypeAlias = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,21 +96,24 @@ def is_source(name: str) -> bool:
     return name.lower().endswith(SUFFIXES)
 
 
-def walk(root: Path, *, outside: Path | None = None) -> Iterator[Entry | Refused]:
+def walk(
+    root: Path, *, outside: Path | None = None, begin: Begin = lambda _shown: None
+) -> Iterator[Entry | Refused]:
     """Every file below a folder or in a zip file, in a stable order, litter left out.
 
     Args:
         outside: a folder that is not looked into (where results are written).
+        begin: is called before a zip file is opened, and may give a reason to refuse it.
     """
     if root.is_dir():
-        yield from _folder(root, (), outside)
+        yield from _folder(root, (), outside, begin)
     else:
         with root.open("rb") as stream:
-            yield from _archive(stream, (), Locator(path=str(root)), root.stat().st_size)
+            yield from _archive(stream, (), Locator(path=str(root)), root.stat().st_size, begin)
 
 
 def _folder(
-    folder: Path, parts: tuple[str, ...], outside: Path | None
+    folder: Path, parts: tuple[str, ...], outside: Path | None, begin: Begin
 ) -> Iterator[Entry | Refused]:
     try:
         with os.scandir(folder) as found:
@@ -130,19 +138,21 @@ def _folder(
                 # Tells that the folder is a repository; nothing in it is looked at.
                 yield Entry(parts=here, locator=Locator(path=each.path))
             elif not _is_litter(each.name):
-                yield from _folder(path, here, outside)
+                yield from _folder(path, here, outside, begin)
         elif not _is_litter(each.name):
-            yield from _file(each, here)
+            yield from _file(each, here, begin)
 
 
-def _file(found: "os.DirEntry[str]", parts: tuple[str, ...]) -> Iterator[Entry | Refused]:
+def _file(
+    found: "os.DirEntry[str]", parts: tuple[str, ...], begin: Begin
+) -> Iterator[Entry | Refused]:
     if not found.is_file(follow_symlinks=False):
         yield Refused(shown=_shown(parts), reason="no_regular_file")
     elif found.name.lower().endswith(".zip"):
         try:
             with _opened(found.path) as stream:
                 size = os.fstat(stream.fileno()).st_size
-                yield from _archive(stream, parts, Locator(path=found.path), size)
+                yield from _archive(stream, parts, Locator(path=found.path), size, begin)
         except OSError:
             yield Refused(shown=_shown(parts), reason="cannot_open")
     else:
@@ -150,8 +160,12 @@ def _file(found: "os.DirEntry[str]", parts: tuple[str, ...]) -> Iterator[Entry |
 
 
 def _archive(
-    stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int
+    stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int, begin: Begin
 ) -> Iterator[Entry | Refused]:
+    reason = begin(_shown(parts))
+    if reason is not None:
+        yield Refused(shown=_shown(parts), reason=reason)
+        return
     try:
         opened = zipfile.ZipFile(stream)
         members = opened.infolist()
@@ -191,7 +205,7 @@ def _archive(
         if any(member.filename.startswith(f"{each}/") for each in environments):
             continue
         here = Locator(path=locator.path, members=(*locator.members, at))
-        yield from _member(opened, member, (*parts, *names), here, size)
+        yield from _member(opened, member, (*parts, *names), here, size, begin)
 
 
 def _member(
@@ -200,6 +214,7 @@ def _member(
     parts: tuple[str, ...],
     locator: Locator,
     size: int,
+    begin: Begin,
 ) -> Iterator[Entry | Refused]:
     reason = _refusal(member, size)
     if reason is not None:
@@ -217,7 +232,7 @@ def _member(
         if inner is None:
             yield Refused(shown=_shown(parts), reason="too_large")
             return
-        yield from _archive(io.BytesIO(inner), parts, locator, len(inner))
+        yield from _archive(io.BytesIO(inner), parts, locator, len(inner), begin)
 
 
 def _refusal(member: zipfile.ZipInfo, size: int) -> str | None:
@@ -286,6 +301,12 @@ class Shelf:
         self._where: tuple[str, tuple[int, ...]] | None = None
         self._stream: BinaryIO | None = None
         self._archive: zipfile.ZipFile | None = None
+
+    def walk(self, root: Path, *, outside: Path | None = None) -> Iterator[Entry | Refused]:
+        return walk(root, outside=outside)
+
+    def facts(self, locator: Locator, file: str, hint: str | None, known: Sequence[Known]) -> Facts:
+        return facts(self.read(locator), file, hint, known)
 
     def read(self, locator: Locator, most: int = MAX_FILE_BYTES) -> bytes:
         """The bytes, or the first `most` + 1 of them.

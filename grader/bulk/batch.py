@@ -1,19 +1,20 @@
 """A batch from its plan to the finished folder, whatever the engine."""
 
-import hashlib
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from grader.assignment import Assignment
-from grader.bulk import keeping, run_record, tables
-from grader.bulk.archives import Locator, Shelf
-from grader.bulk.engine import Lost, Result
+from grader.bulk import engine, keeping, run_record, tables
+from grader.bulk.archive_reader import ArchiveReader
+from grader.bulk.archives import Locator
+from grader.bulk.engine import Lost, Result, Task
 from grader.bulk.plan import Job, Plan
 from grader.bulk.run_record import Conditions, Shard
 from grader.bulk.store import FAILURES, Store, named
 from grader.bulk.tables import Row
+from grader.model import OpenedFile
 
 FULL = "full"
 
@@ -70,7 +71,7 @@ class Finished:
     rows: tuple[Row, ...]
 
 
-def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) -> Finished:
+def carry_out(batch: Batch, by: Engine, tell: Callable[[Progress], None]) -> Finished:
     """Grade what an earlier run has not, and write everything as it comes.
 
     Raises:
@@ -91,7 +92,7 @@ def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) ->
     failed: list[tuple[Job, str]] = []
     # Closed, whatever ends this: nobody must go on grading for a folder that is full.
     shared = _shared(sifted.todo)
-    with closing(engine.run([*shared])) as results:
+    with closing(by.run([*shared])) as results:
         for graded, result in results:
             for job in shared[graded]:
                 if isinstance(result, Result):
@@ -120,20 +121,19 @@ def finish(store: Store, run: Mapping[str, Any], rows: Sequence[Row]) -> None:
     store.put_run(run)
 
 
-def loader(shelf: Shelf, locators: Mapping[Job, Job]) -> Callable[[Job], bytes]:
-    """Reads a job's bytes; refuses those that are not the planned ones any more.
+def opener(files: ArchiveReader, locate: Callable[[Job], Locator]) -> Callable[[Job], Task]:
+    """What a job has to be sent as; refuses bytes that are not the planned ones any more."""
 
-    Args:
-        locators: under pseudonyms, the job that knows where the file is.
-    """
+    def task(job: Job) -> Task:
+        submission = engine.handed_in(job)
+        if job.unread is not None:
+            nothing = OpenedFile(submission=submission, content=b"")
+            return Task(assignment=job.assignment, opened=nothing, unread=job.unread)
+        # It travels to another machine, and waits in memory until a judge is free.
+        opened = files.without_outputs(locate(job), submission)
+        return Task(assignment=job.assignment, opened=opened)
 
-    def load(job: Job) -> bytes:
-        content = shelf.read(locators.get(job, job).locator)
-        if hashlib.sha256(content).hexdigest() != job.sha256:
-            raise OSError("the file has changed since this run began")
-        return content
-
-    return load
+    return task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

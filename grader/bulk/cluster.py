@@ -30,7 +30,7 @@ from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 
 from grader.assignment import Assignment
-from grader.bulk import cluster_client, cluster_local, cluster_terms, cluster_worker, engine
+from grader.bulk import cluster_client, cluster_local, cluster_terms, cluster_worker
 from grader.bulk.cluster_client import Workers
 from grader.bulk.cluster_terms import ClusterFailed, Graded, Terms
 from grader.bulk.engine import Lost, Result, Task
@@ -53,7 +53,7 @@ class Dask:
     """How to grade on a cluster.
 
     Args:
-        load: the bytes of a job; raises OSError where they are not what was planned.
+        load: what a job is sent as; raises OSError where its file is not the planned one.
         jobs: how many workers to start here, without a scheduler.
         scheduler: the address of a running one, None for a cluster on this machine.
         folder: where the assignments were found, when that was said.
@@ -63,7 +63,7 @@ class Dask:
     settings: Settings
     assignments: Mapping[str, Assignment]
     under: Conditions
-    load: Callable[[Job], bytes]
+    load: Callable[[Job], Task]
     jobs: int
     scheduler: str | None = None
     folder: Path | None = None
@@ -150,7 +150,7 @@ class _Stream:
         self.workers = Workers(client, address)
 
     def results(
-        self, planned: Sequence[Job], load: Callable[[Job], bytes]
+        self, planned: Sequence[Job], load: Callable[[Job], Task]
     ) -> Iterator[tuple[Job, Result | Lost]]:
         self.todo.extend(planned)
         try:
@@ -163,7 +163,7 @@ class _Stream:
                 with contextlib.suppress(Exception):
                     self.client.cancel(list(self.sent), force=True)
 
-    def _send_off(self, load: Callable[[Job], bytes]) -> Iterator[tuple[Job, Lost]]:
+    def _send_off(self, load: Callable[[Job], Task]) -> Iterator[tuple[Job, Lost]]:
         """Keep every worker busy; what cannot be read is lost at once."""
         most = CHUNKS_PER_WORKER * max(1, self.workers.number)
         while len(self.sent) < most and self.todo:
@@ -174,7 +174,7 @@ class _Stream:
         if self.suspects and not self.sent:
             self._send(self.suspects.popleft())
 
-    def _next(self, load: Callable[[Job], bytes]) -> tuple[Chunk, list[tuple[Job, Lost]]]:
+    def _next(self, load: Callable[[Job], Task]) -> tuple[Chunk, list[tuple[Job, Lost]]]:
         size = chunk_size(self.each_s, len(self.todo), self.workers.number)
         tasks: dict[Job, Task] = {}
         lost: list[tuple[Job, Lost]] = []
@@ -184,12 +184,11 @@ class _Stream:
                 break  # a judge changes its suite between chunks, not within
             job = self.todo.popleft()
             try:
-                content = load(job)
+                tasks[job] = load(job)
             except OSError as error:
                 lost.append((job, Lost(failure=f"cannot be read: {error.strerror or error}")))
                 continue
-            held += len(content)
-            tasks[job] = engine.task(job, content)
+            held += len(tasks[job].opened.content)
         return Chunk(jobs=tuple(tasks), tasks=tuple(tasks.values())), lost
 
     def _send(self, chunk: Chunk) -> None:

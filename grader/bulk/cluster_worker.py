@@ -40,7 +40,8 @@ from grader.bulk.cluster_terms import (
 from grader.bulk.engine import Lost, Result, Task
 from grader.errors import AssignmentError, UsageProblem
 from grader.grading import Judge
-from grader.model import OpenedFile, Submission
+from grader.model import OpenedFile, Reading, Submission
+from grader.reader.client import Reader, unread
 
 # Longer than a chunk of another client on the same worker; a pair that is gone is started anew.
 IDLE_S = 60.0
@@ -74,6 +75,7 @@ class Post:
     fitness: Fitness
     assignments: Mapping[str, Assignment]
     judge: Judge
+    reader: Reader = field(default_factory=Reader)
     stopped: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
     _alarm: threading.Timer | None = None
@@ -122,15 +124,24 @@ class Post:
 
     def _each(self, task: Task) -> Result | Lost:
         try:
-            return engine.grade_one(task, self.judge, self.assignments, stopped=self.stopped.is_set)
+            assignment = self.assignments[task.assignment]
+            return engine.grade_one(
+                self.read(task), assignment, self.judge, stopped=self.stopped.is_set
+            )
         except Exception as error:  # noqa: BLE001 - one submission must not stop the rest
             self.judge.close()
             return Lost(failure=repr(error))
 
+    def read(self, task: Task) -> Reading:
+        if task.unread is not None:
+            return unread(task.opened.submission, task.unread)
+        return self.reader.understand(task.opened, engine.entry_points(self.assignments))
+
     def close(self) -> None:
-        """End the judge, whatever it is doing. Idempotent."""
+        """End reader and judge, whatever they are doing. Idempotent."""
         self.stopped.set()
         self._rest()
+        self.reader.close()
         self.judge.close()
 
     def _listen(self) -> None:
@@ -156,7 +167,8 @@ class Post:
     def _unused(self) -> None:
         if self.lock.acquire(blocking=False):
             try:
-                # The next submission starts it again.
+                # The next submission starts them again.
+                self.reader.close()
                 self.judge.close()
             finally:
                 self.lock.release()
@@ -216,9 +228,8 @@ def _tried(post: Post) -> Fitness:
     worker, problem = post.fitness.worker, "-"
     for id_ in post.terms.planned:
         try:
-            result = engine.grade_one(
-                _harmless(post.assignments[id_]), post.judge, post.assignments
-            )
+            one = post.assignments[id_]
+            result = engine.grade_one(post.read(_harmless(one)), one, post.judge)
         except Exception as error:  # noqa: BLE001 - whatever it is, this worker cannot grade
             post.judge.close()
             return Fitness(worker=worker, problem=repr(error))

@@ -1,8 +1,9 @@
 """Grading on this machine: N threads, each with a judge of its own.
 
-Theory of operation. The threads do little but wait: each starts a judge (a process, with its own
-zygote and workers), takes the next job in the plan's order, reads the file, sends it down, and
-hands the two reports to the caller, who alone writes them. All threads walk through the plan
+Theory of operation. The threads do little but wait: each starts a reader and a judge (processes;
+the judge has its own zygote and workers), takes the next job in the plan's order, has the file
+read, sends what was read to the judge, and hands the two reports to the caller, who alone writes
+them. All threads walk through the plan
 together, so that a judge changes its suite once for each assignment. A judge is told code, suite
 and seed; who handed in what is filled in by the caller afterwards.
 
@@ -14,20 +15,27 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader import submission
 from grader.assignment import Assignment
+from grader.bulk.archive_reader import ArchiveReader
+from grader.bulk.archives import Locator
 from grader.bulk.plan import Job
 from grader.grading import Judge, Settings
 from grader.judged import Views
-from grader.model import OpenedFile, Submission
+from grader.model import Kind, OpenedFile, Reading, Submission
+from grader.reader.client import Reason, unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What has to be known to grade a job: no student, no file name, no date."""
+    """What has to be known to grade a job elsewhere: no student, no file name, no date.
+
+    Args:
+        unread: why reading the file was given up; then there are no bytes.
+    """
 
     assignment: str
     opened: OpenedFile
+    unread: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,21 +58,17 @@ class Lost:
 
 
 def grade_one(
-    task: Task,
+    reading: Reading,
+    assignment: Assignment,
     judge: Judge,
-    assignments: Mapping[str, Assignment],
     *,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Result:
     """The reports on one submission; what broke a judge is tried once more in a fresh one.
 
     Args:
-        assignments: all that are known, by id.
         stopped: whether nobody waits for the result any more.
     """
-    functions = {entry.name for each in assignments.values() for entry in each.entry_points}
-    reading = submission.understand(task.opened, names=functions)
-    assignment = assignments[task.assignment]
     before = len(judge.broken)
     views = judge.both_views(reading, assignment)
     # The course's own files will not be better in another judge.
@@ -79,17 +83,16 @@ def grade_one(
     return Result(views=views, failure=failure)
 
 
-def task(job: Job, content: bytes) -> Task:
-    """The job without anything personal but the code itself, and without plots."""
+def handed_in(job: Job) -> Submission:
+    """What the job's file is called below the front desk: nothing personal but the code itself."""
     suffix = ".ipynb" if job.file.lower().endswith(".ipynb") else ".py"
-    handed_in = Submission(
-        file=f"submission{suffix}",
-        kind="notebook" if suffix == ".ipynb" else "module",
-        sha256=job.sha256,
-    )
-    # It may travel to another machine, and waits in memory until a judge is free.
-    slim = submission.without_outputs(OpenedFile(submission=handed_in, content=content))
-    return Task(assignment=job.assignment, opened=slim)
+    kind: Kind = "notebook" if suffix == ".ipynb" else "module"
+    return Submission(file=f"submission{suffix}", kind=kind, sha256=job.sha256)
+
+
+def entry_points(assignments: Mapping[str, Assignment]) -> frozenset[str]:
+    """The functions of all known assignments."""
+    return frozenset(entry.name for each in assignments.values() for entry in each.entry_points)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +101,13 @@ class Local:
 
     Args:
         jobs: how many judges work at a time.
-        load: the bytes of a job; raises OSError where they are not what was planned.
+        locate: where the file of a job is.
     """
 
     settings: Settings
     assignments: Mapping[str, Assignment]
     jobs: int
-    load: Callable[[Job], bytes]
+    locate: Callable[[Job], Locator]
 
     def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]:
         """Each job with its result, as they come. Closing the generator ends every process."""
@@ -120,7 +123,7 @@ class Local:
 
 
 class _Crew:
-    """The threads and their judges."""
+    """The threads, each with a reader and a judge."""
 
     def __init__(self, local: Local, todo: Iterator[Job]) -> None:
         self.local = local
@@ -129,9 +132,10 @@ class _Crew:
         self.ended = threading.Event()
         # Bounded, so that a slow disk holds up the judges and not the memory.
         self.results: queue.Queue[tuple[Job, Result | Lost] | None] = queue.Queue(2 * local.jobs)
-        self.judges = [Judge(settings=local.settings) for _ in range(local.jobs)]
+        self.names = entry_points(local.assignments)
+        self.pairs = [(ArchiveReader(), Judge(settings=local.settings)) for _ in range(local.jobs)]
         self.threads = [
-            threading.Thread(target=self._work, args=(judge,), daemon=True) for judge in self.judges
+            threading.Thread(target=self._work, args=pair, daemon=True) for pair in self.pairs
         ]
         self.working = len(self.threads)
 
@@ -140,10 +144,11 @@ class _Crew:
             thread.start()
 
     def stop(self) -> None:
-        """End every judge, whatever it is doing, and wait for the threads."""
+        """End every process, whatever it is doing, and wait for the threads."""
         self.ended.set()
-        for judge in self.judges:
-            judge.close()
+        for pair in self.pairs:
+            for each in pair:
+                each.close()
         while any(thread.is_alive() for thread in self.threads):
             # Whoever waits to hand over a result must get rid of it.
             try:
@@ -151,13 +156,14 @@ class _Crew:
             except queue.Empty:
                 continue
 
-    def _work(self, judge: Judge) -> None:
+    def _work(self, files: ArchiveReader, judge: Judge) -> None:
         try:
             while not self.ended.is_set() and (job := self._next()) is not None:
-                found = self._graded(job, judge)
+                found = self._graded(job, files, judge)
                 if not self.ended.is_set():
                     self.results.put((job, found))
         finally:
+            files.close()
             judge.close()
             with self.lock:
                 self.working -= 1
@@ -169,15 +175,19 @@ class _Crew:
         with self.lock:
             return next(self.todo, None)
 
-    def _graded(self, job: Job, judge: Judge) -> Result | Lost:
+    def _graded(self, job: Job, files: ArchiveReader, judge: Judge) -> Result | Lost:
         try:
-            content = self.local.load(job)
+            reading = self._read(job, files)
         except OSError as error:
             return Lost(failure=f"cannot be read: {error.strerror or error}")
+        assignment = self.local.assignments[job.assignment]
         try:
-            return grade_one(
-                task(job, content), judge, self.local.assignments, stopped=self.ended.is_set
-            )
+            return grade_one(reading, assignment, judge, stopped=self.ended.is_set)
         except Exception as error:  # noqa: BLE001 - one submission must not stop the rest
             judge.close()
             return Lost(failure=repr(error))
+
+    def _read(self, job: Job, files: ArchiveReader) -> Reading:
+        if job.unread is not None:
+            return unread(handed_in(job), job.unread)
+        return files.understand(self.local.locate(job), handed_in(job), self.names)

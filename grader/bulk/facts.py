@@ -2,14 +2,15 @@
 
 import ast
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from grader import submission
 from grader.assignment import Assignment
 from grader.errors import UsageProblem
 from grader.model import Kind, OpenedFile, Reading, Submission
+from grader.reader.client import Reason, unread
 from grader.reading import attribution
 from grader.reading.parsing import parse
 
@@ -26,6 +27,7 @@ class Facts:
     blank: those whose functions are all as the template has them.
     sha256: of its bytes.
     code: equal for files that differ in comments, white space and outputs only.
+    unread: why reading it was given up (time, memory, died); then no more than its name is known.
     """
 
     ids: tuple[str, ...] | None
@@ -33,24 +35,49 @@ class Facts:
     blank: frozenset[str]
     sha256: str
     code: str
+    unread: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What tells that a file is for an assignment."""
+
+    id: str
+    entry_points: tuple[str, ...]
+    variables: Mapping[str, str]
+
+    @classmethod
+    def of(cls, assignment: Assignment) -> "Known":
+        return cls(
+            id=assignment.id,
+            entry_points=tuple(entry.name for entry in assignment.entry_points),
+            variables=assignment.variables,
+        )
+
+    @classmethod
+    def from_plain(cls, raw: Mapping[str, Any]) -> "Known":
+        return cls(**{**raw, "entry_points": tuple(raw["entry_points"])})
+
+    @property
+    def candidate(self) -> attribution.Candidate:
+        return attribution.Candidate(
+            id=self.id, entry_points=self.entry_points, variables=self.variables
+        )
 
 
 def kind_of(file: str) -> Kind:
     return "notebook" if file.lower().endswith(".ipynb") else "module"
 
 
-def facts(content: bytes, file: str, hint: str | None, known: Sequence[Assignment]) -> Facts:
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def facts(content: bytes, file: str, hint: str | None, known: Sequence[Known]) -> Facts:
     """What the bytes of a file say; `hint` is the assignment as the export calls it."""
-    candidates = [
-        attribution.Candidate(
-            id=each.id,
-            entry_points=tuple(entry.name for entry in each.entry_points),
-            variables=each.variables,
-        )
-        for each in known
-    ]
+    candidates = [each.candidate for each in known]
     functions = {name for each in candidates for name in each.entry_points}
-    sha256 = hashlib.sha256(content).hexdigest()
+    sha256 = digest(content)
     handed_in = Submission(file=file, kind=kind_of(file), sha256=sha256)
     opened = OpenedFile(submission=handed_in, content=content)
     reading = submission.understand(opened, names=functions)
@@ -69,6 +96,27 @@ def facts(content: bytes, file: str, hint: str | None, known: Sequence[Assignmen
         blank=frozenset(blank),
         sha256=sha256,
         code=_code(reading) or sha256,
+    )
+
+
+def of_unread(
+    file: str, hint: str | None, known: Sequence[Known], sha256: str, reason: Reason
+) -> Facts:
+    """What is known of a file of which a reader died: its name."""
+    handed_in = Submission(file=file, kind=kind_of(file), sha256=sha256)
+    candidates = [each.candidate for each in known]
+    ids = _ids(unread(handed_in, reason), (hint or "").lower(), candidates)
+    none: frozenset[str] = frozenset()
+    return Facts(ids=ids, done=none, blank=none, sha256=sha256, code=sha256, unread=reason)
+
+
+def from_plain(raw: Mapping[str, Any]) -> Facts:
+    return Facts(
+        ids=None if raw["ids"] is None else tuple(raw["ids"]),
+        done=frozenset(raw["done"]),
+        blank=frozenset(raw["blank"]),
+        sha256=raw["sha256"],
+        code=raw["code"],
     )
 
 

@@ -12,7 +12,8 @@ from typing import Final
 from unicodedata import normalize
 
 from grader.bulk import labels, layers, platforms
-from grader.bulk.archives import Entry, Locator, Refused, Shelf, is_source, walk
+from grader.bulk.archive_reader import Files
+from grader.bulk.archives import Entry, Locator, Refused, is_source
 from grader.bulk.exports import Upload, is_submitted
 from grader.bulk.layers import Rules
 from grader.bulk.platforms import Named
@@ -74,7 +75,7 @@ class Inbox:
     understood: tuple[Understood, ...] = ()
 
 
-def look(root: Path, shelf: Shelf, rules: Rules, *, outside: Path | None = None) -> Inbox:
+def look(root: Path, files: Files, rules: Rules, *, outside: Path | None = None) -> Inbox:
     """What lies in a folder or zip file; nothing is opened but the platforms' own notes.
 
     Raises:
@@ -82,7 +83,7 @@ def look(root: Path, shelf: Shelf, rules: Rules, *, outside: Path | None = None)
     """
     entries: list[Entry] = []
     refused: list[Refused] = []
-    for each in walk(root, outside=outside):
+    for each in files.walk(root, outside=outside):
         if isinstance(each, Refused):
             refused.append(each)
         else:
@@ -94,7 +95,7 @@ def look(root: Path, shelf: Shelf, rules: Rules, *, outside: Path | None = None)
 
     def read(entry: Entry, most: int) -> str:
         try:
-            return shelf.read(entry.locator, most).decode("utf-8-sig", "replace")
+            return files.read(entry.locator, most).decode("utf-8-sig", "replace")
         except OSError:
             return ""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from grader.assignment import Assignment
 from grader.bulk.archives import Locator
 from grader.bulk.inbox import Understood
+from grader.reader.client import Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,7 @@ class Job:
     Args:
         counts: whether this attempt is the student's grade (the others are listed, too).
         file: its path as the report names it.
+        unread: why reading it was given up, where it was: it is not tried again.
     """
 
     student: str
@@ -28,6 +30,7 @@ class Job:
     sha256: str
     submitted_at: str | None = None
     late: bool = False
+    unread: Reason | None = None
 
     @property
     def report_name(self) -> str:
@@ -50,7 +53,7 @@ class Ungraded:
     """A student who handed in something for an assignment, of which nothing counts.
 
     Args:
-        status: no_source, late, other_assignment, ambiguous, rival.
+        status: no_source, unreadable, late, other_assignment, ambiguous, rival.
         files: what was handed in.
     """
 

@@ -6,20 +6,23 @@ from dataclasses import dataclass, field
 
 from grader.assignment import natural
 from grader.bulk import claims, labels
-from grader.bulk.archives import SUFFIXES, Locator, Shelf
+from grader.bulk.archive_reader import Files
+from grader.bulk.archives import SUFFIXES, Locator
 from grader.bulk.choosing import Chosen, Seen, choose
-from grader.bulk.facts import Facts, facts
+from grader.bulk.facts import Facts, Known
 from grader.bulk.inbox import Inbox, Sourceless
 from grader.bulk.plan import Duplicate, Job, Left, Person, Plan, Stranger, Ungraded, Wanted
 from grader.bulk.roster import Roster
+from grader.reader.client import Stopped
 
+_GIVEN_UP = ("reading_time", "reading_memory", "reading_died")
 _LOSING = ("cannot_open", "too_many_files")
 
 
-def make(inbox: Inbox, shelf: Shelf, wanted: Wanted, roster: Roster) -> Plan:
+def make(inbox: Inbox, files: Files, wanted: Wanted, roster: Roster) -> Plan:
     """The plan for what arrived. Reads every file once and keeps none."""
     notes = _Notes()
-    seen = list(_understood(inbox, shelf, wanted, notes))
+    seen = list(_understood(inbox, files, wanted, notes))
     owned = claims.settle([*seen, *inbox.sourceless], roster)
     _tell_refused(inbox, owned, notes)
     mine = [each for each in owned.kept if isinstance(each, Seen)]
@@ -27,7 +30,8 @@ def make(inbox: Inbox, shelf: Shelf, wanted: Wanted, roster: Roster) -> Plan:
     for each in owned.kept:
         if isinstance(each, Sourceless) and each.named is not None:
             notes.leave(each.shown, each.reason)
-            notes.charge(each.named.student, each.shown, "no_source", _hinted(each, wanted))
+            status = "unreadable" if each.reason in _GIVEN_UP else "no_source"
+            notes.charge(each.named.student, each.shown, status, _hinted(each, wanted))
     ungraded = _ungraded(jobs, notes, wanted)
     members = {each.student: each for each in roster.members}
     people = {**owned.names, **{each.student: each.name for each in roster.members}}
@@ -100,7 +104,8 @@ def _hinted(each: Sourceless, wanted: Wanted) -> str | None:
 # --- which assignments a file is for -----------------------------------------------------------
 
 
-def _understood(inbox: Inbox, shelf: Shelf, wanted: Wanted, notes: _Notes) -> Iterable[Seen]:
+def _understood(inbox: Inbox, files: Files, wanted: Wanted, notes: _Notes) -> Iterable[Seen]:
+    known = [Known.of(each) for each in wanted.known]
     # The members of a group come one after the other, with the same file.
     last: tuple[Locator, str | None, Facts] | None = None
     for arrived in inbox.arrived:
@@ -111,12 +116,16 @@ def _understood(inbox: Inbox, shelf: Shelf, wanted: Wanted, notes: _Notes) -> It
         locator = arrived.entry.locator
         if last is None or last[:2] != (locator, named.hint):
             try:
-                content = shelf.read(locator)
+                said = files.facts(locator, named.file, named.hint, known)
             except OSError:
                 notes.leave(arrived.entry.shown, "cannot_open")
                 notes.charge(named.student, arrived.entry.shown, "no_source", named.hint)
                 continue
-            last = (locator, named.hint, facts(content, named.file, named.hint, wanted.known))
+            except Stopped as stopped:
+                notes.leave(arrived.entry.shown, f"reading_{stopped.reason}")
+                notes.charge(named.student, arrived.entry.shown, "unreadable", named.hint)
+                continue
+            last = (locator, named.hint, said)
         yield Seen(named=named, arrived=arrived, facts=last[2])
 
 
@@ -213,6 +222,7 @@ def _attempts(id_: str, student: str, ordered: Sequence[Seen], until: str | None
             sha256=each.facts.sha256,
             submitted_at=each.named.submitted_at,
             late=each.named.late,
+            unread=each.facts.unread,
         )
         for number, each in enumerate(ordered, 1)
     ]

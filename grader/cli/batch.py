@@ -20,6 +20,8 @@ from grader.model import Language
 from grader.texts import catalog
 
 if TYPE_CHECKING:
+    from grader.bulk.archive_reader import ArchiveReader
+    from grader.bulk.archives import Locator
     from grader.bulk.batch import Batch, Engine
     from grader.bulk.plan import Job, Plan
     from grader.bulk.run_record import Shard
@@ -205,17 +207,17 @@ def _pattern(typed: str | None) -> "re.Pattern[str] | None":
 
 def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
     from grader.bulk import batch
-    from grader.bulk.archives import Shelf
+    from grader.bulk.archive_reader import ArchiveReader
 
-    with closing(Shelf()) as shelf:
-        shown, plan, todo = _planned(asked, opened, shelf, here)
+    with closing(ArchiveReader()) as files:
+        shown, real, todo = _planned(asked, opened, files, here)
         if not todo.whole.jobs:
             terminal.show(batch_screen.listed(shown.left, here))
             raise _usage("nothing", folder=str(asked.source))
         # A log may be anybody's to read; the names stand on the screen at the end, too.
         hidden = asked.options["key"] is not None or not terminal.is_watched()
         terminal.say(*batch_screen.understood(shown, here, hidden=hidden))
-        engine = _engine(asked, todo, batch.loader(shelf, plan), here)
+        engine = _engine(asked, todo, files, lambda job: real.get(job, job).locator, here)
         with progress.shown(here) as tell:
             finished = batch.carry_out(todo, engine, tell)
     terminal.show(batch_screen.screen(shown, todo, finished, here))
@@ -223,8 +225,15 @@ def _graded(asked: Asked, opened: "Store", here: Desk) -> int:
     return max(graded, digests.add(opened.folder, asked.options["summary"], here))
 
 
-def _engine(asked: Asked, todo: "Batch", load: "Callable[[Job], bytes]", here: Desk) -> "Engine":
+def _engine(
+    asked: Asked,
+    todo: "Batch",
+    files: "ArchiveReader",
+    locate: "Callable[[Job], Locator]",
+    here: Desk,
+) -> "Engine":
     from grader import grading
+    from grader.bulk import batch
 
     settings = grading.Settings(
         seed=todo.under.seed,
@@ -242,7 +251,7 @@ def _engine(asked: Asked, todo: "Batch", load: "Callable[[Job], bytes]", here: D
             settings=settings,
             assignments=todo.assignments,
             under=todo.under,
-            load=load,
+            load=batch.opener(files, locate),
             jobs=asked.jobs,
             scheduler=asked.options["scheduler"],
             folder=here.assignments,
@@ -254,12 +263,12 @@ def _engine(asked: Asked, todo: "Batch", load: "Callable[[Job], bytes]", here: D
         settings=settings,
         assignments=todo.assignments,
         jobs=min(asked.jobs, max(1, len(todo.plan.jobs))),
-        load=load,
+        locate=locate,
     )
 
 
 def _planned(
-    asked: Asked, opened: "Store", shelf: Any, here: Desk
+    asked: Asked, opened: "Store", files: "ArchiveReader", here: Desk
 ) -> "tuple[Plan, dict[Any, Any], Batch]":
     """The plan with every name, the jobs by their pseudonymous twins, and the batch."""
     from grader.bulk import inbox, layers, planning, pseudonyms, roster, run_record
@@ -271,9 +280,9 @@ def _planned(
     key = _key(Path(key_file), here) if key_file else None
     ids = [each.id for each in asked.known]
     rules = layers.Rules(pattern=asked.pattern, ids=ids, layout=asked.options["layout"])
-    arrived = inbox.look(asked.source, shelf, rules, outside=asked.out)
+    arrived = inbox.look(asked.source, files, rules, outside=asked.out)
     wanted = plans.Wanted(known=asked.known, chosen=asked.chosen, until=asked.until)
-    shown = whole = planning.make(arrived, shelf, wanted, members)
+    shown = whole = planning.make(arrived, files, wanted, members)
     real: dict[Any, Any] = {}
     if key is not None:
         whole = pseudonyms.hide(shown, key)

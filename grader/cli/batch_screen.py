@@ -55,16 +55,13 @@ def screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> li
     for id_ in dict.fromkeys(job.assignment for job in todo.plan.jobs):
         mine: list[Row] = [rows[key] for key in sorted(counted & rows.keys()) if key[1] == id_]
         statuses = Counter(row.status for row in mine)
-        said = [
-            here.say(f"cli.batch.status.{status}", number=number)
-            for status, number in sorted(statuses.items())
-        ]
         idle = Counter(each.status for each in todo.plan.ungraded if each.assignment == id_)
         idle["missing"] = sum(each == id_ for _, each in todo.plan.absent)
-        said += [
-            here.say(f"cli.batch.status.{status}", number=number)
-            for status, number in sorted(idle.items())
-            if number
+        # Reports first, and what has none behind them.
+        said = [
+            here.say(f"cli.batch.status.{status}", number=statuses[status] + idle[status])
+            for status in (*sorted(statuses), *sorted({*idle} - {*statuses}))
+            if status in statuses or idle[status]
         ]
         counts = catalog.clauses(here.language, said)
         lines += wrap(here.say("cli.batch.counts", id=id_, counts=counts))

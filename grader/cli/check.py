@@ -1,5 +1,6 @@
 """`grade check`: grades files on this computer and shows what is missing."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,7 @@ from grader.model import Language, OpenedFile, Reading
 from grader.texts import catalog
 
 if TYPE_CHECKING:
+    from grader.reader.client import Reader
     from grader.reading import attribution
 
 Report = Mapping[str, Any]
@@ -71,9 +73,6 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
     outputs.refuse_sources(wanted)
     known = available(here)
     chosen = tuple({(one := named(id_, known)).id: one for id_ in options["ids"]}.values())
-    # First, because a question about the file must not wait for PyTorch.
-    read = [_understood(*each, known, chosen, here.language) for each in submitted]
-    terminal.say(here.say("cli.starting"))
     style = screen.Style(
         language=here.language,
         now=datetime.now().astimezone(),
@@ -82,6 +81,7 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
     )
 
     from grader import grading
+    from grader.reader.client import Reader
 
     settings = grading.Settings(
         seed=seed,
@@ -89,7 +89,13 @@ def _run(ctx: click.Context, /, files: Sequence[str], **options: Any) -> int:
         time_factor=factor,
         audience=options["audience"],
     )
-    with grading.Judge.start(settings) as judge:
+    with contextlib.ExitStack() as stack:
+        # Both start now; a question about the file must not wait for PyTorch.
+        reader = stack.enter_context(Reader().start())
+        judge = stack.enter_context(grading.Judge.start(settings))
+        read = [_understood(*each, reader, known, chosen, here.language) for each in submitted]
+        reader.close()
+        terminal.say(here.say("cli.starting"))
         pairs = [(each.path, one.id) for each in read for one in each.assignments]
         outputs.prepare(wanted, [f"{path}: {id_}" for path, id_ in pairs])
         names = iter(outputs.names(pairs))
@@ -131,15 +137,15 @@ def _opened(paths: Sequence[Path], language: Language) -> list[tuple[Path, Opene
 def _understood(
     path: Path,
     opened: OpenedFile,
+    reader: "Reader",
     known: Sequence[Assignment],
     chosen: Sequence[Assignment],
     language: Language,
 ) -> Understood:
-    from grader import submission
     from grader.reading import attribution
 
     functions = {entry.name for each in known for entry in each.entry_points}
-    reading = submission.understand(opened, names=functions)
+    reading = reader.understand(opened, functions)
     if len(chosen) == 1:
         return Understood(path=path, reading=reading, assignments=tuple(chosen))
     candidates = [_candidate(each) for each in chosen or known]

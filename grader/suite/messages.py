@@ -23,15 +23,14 @@ from grader.model import (
     Json,
     Limits,
     Outcome,
-    Piece,
     Place,
     Planned,
     Problem,
     Source,
     Text,
-    Unit,
     Usage,
 )
+from grader.plain import problem_from, source_from, text_from
 
 # What the judge does for a submission: its own statements run, or the tests do.
 Stage = Literal["loading", "testing"]
@@ -130,7 +129,7 @@ def order_from(data: bytes) -> Order:
     source = raw["source"]
     return Order(
         folder=raw["folder"],
-        source=_source_from(source),
+        source=source_from(source),
         limits=Limits(**raw["limits"]),
         seed=raw["seed"],
         places={name: Place(**place) for name, place in raw["places"].items()},
@@ -144,15 +143,6 @@ def order_from(data: bytes) -> Order:
         changes={name: _change_from(each) for name, each in raw["changes"].items()},
         reverse=raw["reverse"],
         until_lost=raw["until_lost"],
-    )
-
-
-def _source_from(raw: Mapping[str, Any]) -> Source:
-    return Source(
-        kind=raw["kind"],
-        pieces=tuple(Piece(**piece) for piece in raw["pieces"]),
-        units=tuple(Unit(**{**unit, "names": tuple(unit["names"])}) for unit in raw["units"]),
-        converted=raw["converted"],
     )
 
 
@@ -179,20 +169,12 @@ def done_from(
             **verdicts,
             "planned": planned,
             "outcomes": outcomes,
-            "problems": tuple(_problem_from(each) for each in verdicts["problems"]),
+            "problems": tuple(problem_from(each) for each in verdicts["problems"]),
             "diagnoses": tuple(_diagnosis_from(each) for each in verdicts["diagnoses"]),
             "usage": Usage(**verdicts["usage"]),
             "layers": tuple(verdicts["layers"]),
         }
     )
-
-
-def text_from(raw: Mapping[str, Any] | None) -> Text | None:
-    return None if raw is None else Text(**raw)
-
-
-def _problem_from(raw: Mapping[str, Any]) -> Problem:
-    return Problem(kind=raw["kind"], message=Text(**raw["message"]), place=Place(**raw["place"]))
 
 
 def _diagnosis_from(raw: Mapping[str, Any]) -> Diagnosis:
