@@ -197,6 +197,7 @@ def test_a_second_run_grades_nothing_and_changes_nothing(graded: Path) -> None:
 # --- the same whatever the way ---------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_jobs_and_shards_give_the_same_reports(graded: Path, tmp_path: Path) -> None:
     shutil.copytree(graded / "in", tmp_path / "in")
     common = (*USUAL, *PATTERN, "--seed", SEED)

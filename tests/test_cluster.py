@@ -377,6 +377,7 @@ def remains(folder: Path) -> list[str]:
     return dask + processes
 
 
+@pytest.mark.long
 def test_a_local_cluster_gives_the_reports_of_the_local_engine(tmp_path: Path) -> None:
     a_class(tmp_path / "in")
     # Beside the submissions: what Dask's processes would import first, if they looked here.

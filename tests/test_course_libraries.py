@@ -130,6 +130,7 @@ def test_a_package_that_starts_threads_is_named_instead_of_forked(
         bench.await_ready()
 
 
+@pytest.mark.long
 @forks
 @pytest.mark.parametrize(
     "preload",

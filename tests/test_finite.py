@@ -134,6 +134,7 @@ HEADS = {
 }
 
 
+@pytest.mark.long
 def test_no_result_breaks_the_grading_of_hw3(tmp_path: Path) -> None:
     sources = {
         f"{kind}_{number}": text.format(result=result)
@@ -150,6 +151,7 @@ def test_no_result_breaks_the_grading_of_hw3(tmp_path: Path) -> None:
         json.dumps(report, allow_nan=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("assignment", sorted(HEADS))
 def test_no_tensor_breaks_a_grading(assignment: str, tmp_path: Path) -> None:
     sources = {

@@ -570,6 +570,7 @@ print(bench.level, seen.value.tolist() if isinstance(seen, Returned) else seen)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("world", "level"), [("forget_landlock", "reduced"), ("enter_a_container", "full")]
 )

@@ -36,6 +36,7 @@ def troubles_of(opened: Session) -> list[tuple[int | None, int, str, tuple[str, 
 RIGHT = "def right(): return 7\n"
 
 
+@pytest.mark.long
 @given(
     parts=st.lists(
         st.sampled_from(

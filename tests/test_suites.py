@@ -30,6 +30,7 @@ def rope(positions: str = "positions", *, start: str = FROM_0, shape: str = "") 
     return text.replace("length, width = x.shape[-2:]", shape) if shape else text
 
 
+@pytest.mark.long
 def test_positions_that_wrap_stop_or_end_below_16384_cost_the_last_point(tmp_path: Path) -> None:
     sources = {"right": rope()}
     for size in (512, 1000, 2048, 4096, 10000, 16000, 16383):
@@ -58,6 +59,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.long
 def test_one_shape_alone_costs_the_values_of_hw4_only(tmp_path: Path) -> None:
     sources = {name: rope(shape=line) for name, line in SHAPES.items()}
     always = "length, width = x.shape[-2:]\n    x = x.reshape(-1, *x.shape[-2:])"
@@ -124,6 +126,7 @@ def apply_rope(x, positions=None, base=10000.0):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [
@@ -154,6 +157,7 @@ def sinusoid_period(i, d_model, base=10000.0):
 """
 
 
+@pytest.mark.long
 def test_hw3_sees_positions_and_pairs_that_wrap_or_stop(tmp_path: Path) -> None:
     lines = {"right": "pass"}
     for size in (512, 710, 4096, 12000, 16383):
@@ -204,6 +208,7 @@ def apply_rope(x, positions=None, base=10000.0):
 """
 
 
+@pytest.mark.long
 def test_in_hw4_own_numbers_are_never_called_expected(tmp_path: Path) -> None:
     reports = graded(tmp_path, {"in_place": IN_PLACE, "from_1": rope(start=FROM_1)})
 
@@ -226,6 +231,7 @@ def add_position_vectors(token_vectors, position_vectors):
 """
 
 
+@pytest.mark.long
 def test_hw1_charges_for_shapes_under_one_criterion_and_sees_sizes(tmp_path: Path) -> None:
     add = "return token_vectors + position_vectors"
     bodies = {

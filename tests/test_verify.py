@@ -174,6 +174,7 @@ def english(row: Row) -> list[str]:
 # --- what holds -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_sound_assignment_is_proven_but_for_its_diagnosis(tmp_path: Path, bench: Bench) -> None:
     found = verified(an_assignment_folder(tmp_path), bench)
     verdicts = {row.check: row.verdict for row in found.rows}
