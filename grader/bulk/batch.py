@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from grader.assignment import Assignment
 from grader.bulk import keeping, run_record, tables
 from grader.bulk.archives import Locator, Shelf
-from grader.bulk.engine import Lost, Result
+from grader.bulk.engine import Lost, Refused, Result
 from grader.bulk.plan import Job, Plan
 from grader.bulk.run_record import Conditions, Shard
 from grader.bulk.store import FAILURES, Store, named
@@ -30,7 +30,9 @@ class Reduced(Exception):
 class Engine(Protocol):
     """Grades jobs somewhere; results come in any order. Nothing is started for no jobs."""
 
-    def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]: ...
+    def run(
+        self, planned: Sequence[Job]
+    ) -> Generator[tuple[Job, Result | Lost | Refused], None, None]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,8 @@ def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) ->
     shared = _shared(sifted.todo)
     with closing(engine.run([*shared])) as results:
         for graded, result in results:
+            if isinstance(result, Refused):
+                raise Reduced(result.level, result.layers)
             for job in shared[graded]:
                 if isinstance(result, Result):
                     levels.add(_allowed(result, batch.under))

@@ -231,6 +231,7 @@ def _engine(asked: Asked, todo: "Batch", load: "Callable[[Job], bytes]", here: D
         sandbox=asked.options["sandbox"],
         time_factor=1.0,
         per_fork=grading.PER_FORK,
+        demanded=todo.under.demanded,
         preload=tuple(
             sorted({name for each in todo.assignments.values() for name in each.packages or ()})
         ),
