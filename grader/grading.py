@@ -55,6 +55,7 @@ class Settings:
             all of them itself, and does not try the suite on the reference first.
         preload: packages that a course names: imported once for many submissions. For a single one
             that would make everybody wait for what hardly anybody needs.
+        demanded: the sandbox level without which nothing of a submission is run (`full`), or `any`.
     """
 
     seed: int = 0
@@ -64,6 +65,7 @@ class Settings:
     environment: Mapping[str, str] = field(default_factory=dict)
     per_fork: int = 0
     preload: tuple[str, ...] = ()
+    demanded: str = "any"
 
 
 def _nobody(_stage: Stage) -> None:
@@ -304,7 +306,10 @@ class Judge:
                 case "done":
                     return messages.done_from(message, planned, tuple(outcomes))
                 case "broken":
-                    return Broken(kind=message["kind"], detail=str(message["detail"]))
+                    layers = tuple(message.get("layers", ()))
+                    return Broken(
+                        kind=message["kind"], detail=str(message["detail"]), layers=layers
+                    )
         raise GraderError("the judge ended without an answer")
 
     def _last_words(self) -> str:
@@ -332,4 +337,6 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _order(reading: Reading, assignment: Assignment, settings: Settings) -> Order:
-    return ordering.order(reading, assignment, seed=settings.seed, time_factor=settings.time_factor)
+    seed, factor = settings.seed, settings.time_factor
+    made = ordering.order(reading, assignment, seed=seed, time_factor=factor)
+    return replace(made, demanded=settings.demanded)

@@ -363,6 +363,25 @@ def test_a_machine_that_cannot_lock_in_grades_nothing_and_says_how_to_go_on(
     assert not (tmp_path / "out" / "reports").exists()
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_where_a_sandbox_is_refused_nothing_of_any_submission_has_run(
+    tmp_path: Path, jobs: str
+) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("chen", "lee", "wu"):
+        marker = tmp_path / f"{name}-was-run"
+        (tmp_path / "in" / f"{name}_hw1.py").write_text(f"open({str(marker)!r}, 'w')\n{RIGHT}")
+    (tmp_path / "in" / "kim_hw1.py").write_text("import os\nos.kill(os.getppid(), 9)\n" + RIGHT)
+
+    command = ("batch", "in", "--out", "out", "--sandbox", "portable", "--jobs", jobs)
+    result = grade(*command, "--assignment", "hw1", cwd=tmp_path)
+
+    assert result.returncode == 3
+    assert "Nothing was graded." in err(result)
+    assert [*tmp_path.glob("*-was-run")] == []
+    assert [*(tmp_path / "out").rglob("*.json")] == [tmp_path / "out" / "run.json"]
+
+
 def test_where_nothing_is_run_no_sandbox_is_demanded(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     template = Path(course()) / "hw1" / "template.py"

@@ -571,6 +571,23 @@ def test_an_open_sandbox_needs_a_guarded_scheduler(cluster: Cluster, tmp_path: P
     assert not (tmp_path / "out" / "reports").exists()
 
 
+def test_no_worker_runs_anything_in_a_weaker_sandbox_than_demanded(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    marker = tmp_path / "was-run"
+    (tmp_path / "in" / "lee_hw1.py").write_text(f"open({str(marker)!r}, 'w')\n{RIGHT}")
+    cluster.add()
+    command = [each for each in by_hand(cluster) if each != "--allow-reduced"]
+
+    result = grade(*command, "--sandbox", "portable", cwd=tmp_path)
+
+    assert result.returncode == 3
+    assert "locks submissions in only at the level 'reduced'" in said(err(result))
+    assert not marker.exists()
+    assert not (tmp_path / "out" / "reports").exists()
+
+
 @pytest.mark.long
 def test_an_open_sandbox_gets_no_cluster_of_its_own(tmp_path: Path) -> None:
     many(tmp_path / "in", 1)

@@ -349,3 +349,98 @@ except OSError as error:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
     assert (done.stdout, done.stderr) == ("there is more than one thread\n", "")
+
+
+# --- who is at the other end, and where the staff's files are ----------------------------------
+
+ASKS = """
+import os, socket
+channel = socket.socket(fileno=os.dup(3))
+def ask(option):
+    try:
+        return str(channel.getsockopt(socket.SOL_SOCKET, option, 16))
+    except OSError as error:
+        return error.errno
+"""
+
+
+@pytest.mark.parametrize("option", [17, 31, 59, 77], ids=["cred", "sec", "groups", "pidfd"])
+def test_a_channel_does_not_tell_who_is_at_its_other_end(
+    open_session: OpenSession, option: int
+) -> None:
+    seen = open_session(ASKS).call("ask", [option])
+
+    assert isinstance(seen, Returned)
+    assert seen.value == errno.EPERM
+
+
+def test_a_pair_of_sockets_of_ones_own_works_as_anywhere(open_session: OpenSession) -> None:
+    seen = open_session("""
+        import asyncio, socket
+        def ask():
+            one, other = socket.socketpair()
+            again = socket.socket(fileno=one.detach())
+            other.sendall(b"x")
+            asyncio.run(asyncio.sleep(0))
+            return again.type == socket.SOCK_STREAM, again.recv(1), again.getsockopt(1, 4)
+    """).call("ask")
+
+    assert isinstance(seen, Returned), seen
+    assert seen.value[0] is True
+
+
+TELLS_ALL = """
+import glob, os, sys
+
+def everything():
+    told = [*sys.argv, *sys.orig_argv, *sys.path, *os.environ.values(), os.getcwd()]
+    told += [getattr(sys.modules["__main__"], "__file__", "")]
+    folders = ["/proc/self", "/proc/thread-self", f"/proc/{os.getpid()}", f"/proc/{os.getppid()}"]
+    folders += glob.glob("/proc/self/task/*") + glob.glob("/proc/[0-9]*")
+    for folder in folders:
+        for name in ("cmdline", "environ", "comm", "mountinfo", "mounts", "cgroup", "stat", "auxv"):
+            try:
+                with open(f"{folder}/{name}", "rb") as file:
+                    told.append(file.read(1 << 16).decode("latin-1"))
+            except OSError:
+                continue
+        for name in ("cwd", "exe", "root"):
+            try:
+                told.append(os.readlink(f"{folder}/{name}"))
+            except OSError:
+                continue
+    print("\\n".join(told))
+    return len(told)
+"""
+
+
+def test_a_submission_finds_no_folder_of_the_staffs(open_session: OpenSession) -> None:
+    checkout = Path(places.__file__).parents[3]
+    opened = open_session(TELLS_ALL, call_s=20.0, output_kib=4096)
+
+    seen = opened.call("everything")
+
+    assert isinstance(seen, Returned)
+    opened.close()
+    told = opened.output.printed().head
+    assert opened.output.printed().dropped_bytes == 0
+    assert "torchgrade-worker" in told
+    assert [line for line in told.splitlines() if str(checkout) in line] == []
+
+
+def test_threads_can_be_counted_but_their_command_line_not_read(open_session: OpenSession) -> None:
+    seen = open_session("""
+        import os
+        def look():
+            found = os.listdir("/proc/self/task")
+            refused = []
+            for name in ("cmdline", "environ"):
+                try:
+                    open(f"/proc/self/task/{found[0]}/{name}").close()
+                except PermissionError:
+                    refused.append(name)
+            return len(found), refused
+    """).call("look")
+
+    assert isinstance(seen, Returned), seen
+    assert seen.value == (1, ["cmdline", "environ"])

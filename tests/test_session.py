@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import OpenSession, a_session
+from conftest import Lifeline, OpenSession, a_session
 
 from grader.errors import GraderError
 from grader.model import Died, Observation, Raised, Returned
 from grader.sandbox import forked, session, wire
 from grader.sandbox.forked import ForkedBench
-from grader.sandbox.session import Session, Spent
+from grader.sandbox.session import Session, Spent, TooWeak
 
 # What a forger inside the worker needs: frames of its own, on the channel that it finds.
 FORGER = """
@@ -566,3 +566,26 @@ def test_a_killed_zygote_is_the_graders_failure(
             own.start(opened.limits, opened.output)
     finally:
         own.close()
+
+
+def test_nothing_of_a_submission_reaches_a_weaker_sandbox_than_demanded(
+    tmp_path: Path, lifeline: Lifeline
+) -> None:
+    marker = tmp_path / "was-run"
+    (tmp_path / "bench").mkdir()
+    weak = ForkedBench(
+        tmp_path / "bench",
+        lifeline.reader,
+        lifeline.abandoned,
+        without=("landlock", "namespaces", "uid"),
+    )
+    session = a_session(weak, f"open({str(marker)!r}, 'w')\ndef f(): return 1")
+    session.demanded = "full"
+
+    with pytest.raises(TooWeak) as refused:
+        session.call("f")
+
+    weak.close()
+    assert refused.value.level == "reduced"
+    assert "seccomp" in refused.value.layers
+    assert not marker.exists()

@@ -9,7 +9,7 @@ from grader.assignment import Assignment
 from grader.bulk import engine, keeping, run_record, tables
 from grader.bulk.archive_reader import ArchiveReader
 from grader.bulk.archives import Locator
-from grader.bulk.engine import Lost, Result, Task
+from grader.bulk.engine import Lost, Refused, Result, Task
 from grader.bulk.plan import Job, Plan
 from grader.bulk.run_record import Conditions, Shard
 from grader.bulk.store import FAILURES, Store, named
@@ -31,7 +31,9 @@ class Reduced(Exception):
 class Engine(Protocol):
     """Grades jobs somewhere; results come in any order. Nothing is started for no jobs."""
 
-    def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]: ...
+    def run(
+        self, planned: Sequence[Job]
+    ) -> Generator[tuple[Job, Result | Lost | Refused], None, None]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,8 @@ def carry_out(batch: Batch, by: Engine, tell: Callable[[Progress], None]) -> Fin
     shared = _shared(sifted.todo)
     with closing(by.run([*shared])) as results:
         for graded, result in results:
+            if isinstance(result, Refused):
+                raise Reduced(result.level, result.layers)
             for job in shared[graded]:
                 if isinstance(result, Result):
                     levels.add(_allowed(result, batch.under))

@@ -33,7 +33,7 @@ from grader.assignment import Assignment
 from grader.bulk import cluster_client, cluster_local, cluster_terms, cluster_worker
 from grader.bulk.cluster_client import Workers
 from grader.bulk.cluster_terms import ClusterFailed, Graded, Terms
-from grader.bulk.engine import Lost, Result, Task
+from grader.bulk.engine import Lost, Refused, Result, Task
 from grader.bulk.plan import Job
 from grader.bulk.run_record import Conditions
 from grader.grading import Settings
@@ -69,7 +69,9 @@ class Dask:
     folder: Path | None = None
     debug: bool = False
 
-    def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]:
+    def run(
+        self, planned: Sequence[Job]
+    ) -> Generator[tuple[Job, Result | Lost | Refused], None, None]:
         """Each job with its result, as they come. Closing the generator ends what it started.
 
         Raises:
@@ -151,7 +153,7 @@ class _Stream:
 
     def results(
         self, planned: Sequence[Job], load: Callable[[Job], Task]
-    ) -> Iterator[tuple[Job, Result | Lost]]:
+    ) -> Iterator[tuple[Job, Result | Lost | Refused]]:
         self.todo.extend(planned)
         try:
             while self.todo or self.suspects or self.sent:
@@ -206,7 +208,7 @@ class _Stream:
         self.sent[future] = chunk
         future.add_done_callback(self.back.put)
 
-    def _come_back(self) -> Iterator[tuple[Job, Result | Lost]]:
+    def _come_back(self) -> Iterator[tuple[Job, Result | Lost | Refused]]:
         self.workers.look()
         try:
             future = self.back.get(timeout=_POLL_S)

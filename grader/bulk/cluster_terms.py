@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from grader.assignment import Assignment
-from grader.bulk.engine import Lost, Result
+from grader.bulk.engine import Lost, Refused, Result
 from grader.bulk.run_record import Conditions
 from grader.grading import Settings
 from grader.texts import catalog
@@ -94,7 +94,7 @@ class Fitness:
 class Graded:
     """The results of a chunk, in its order, and how long all of it took."""
 
-    results: tuple[Result | Lost, ...]
+    results: tuple[Result | Lost | Refused, ...]
     seconds: float
 
 

@@ -37,7 +37,7 @@ from grader.bulk.cluster_terms import (
     may_grade,
     own_identity,
 )
-from grader.bulk.engine import Lost, Result, Task
+from grader.bulk.engine import Lost, Refused, Result, Task
 from grader.errors import AssignmentError, UsageProblem
 from grader.grading import Judge
 from grader.model import OpenedFile, Reading, Submission
@@ -122,7 +122,7 @@ class Post:
             self._watch()
         return Graded(results=results, seconds=time.monotonic() - began)
 
-    def _each(self, task: Task) -> Result | Lost:
+    def _each(self, task: Task) -> Result | Lost | Refused:
         try:
             assignment = self.assignments[task.assignment]
             return engine.grade_one(
@@ -233,6 +233,8 @@ def _tried(post: Post) -> Fitness:
         except Exception as error:  # noqa: BLE001 - whatever it is, this worker cannot grade
             post.judge.close()
             return Fitness(worker=worker, problem=repr(error))
+        if isinstance(result, Refused):
+            return Fitness(worker=worker, level=result.level, layers=result.layers)
         sandbox = result.views.staff["run"]["sandbox"]
         if sandbox["level"] is not None:
             layers = tuple(sandbox["layers"])

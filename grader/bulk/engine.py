@@ -57,13 +57,21 @@ class Lost:
     failure: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """There is no report, because the sandbox is weaker than demanded: nothing was run."""
+
+    level: str
+    layers: tuple[str, ...]
+
+
 def grade_one(
     reading: Reading,
     assignment: Assignment,
     judge: Judge,
     *,
     stopped: Callable[[], bool] = lambda: False,
-) -> Result:
+) -> Result | Refused:
     """The reports on one submission; what broke a judge is tried once more in a fresh one.
 
     Args:
@@ -75,6 +83,8 @@ def grade_one(
     if len(judge.broken) > before and judge.broken[-1].kind == "grader" and not stopped():
         judge.close()
         views = judge.both_views(reading, assignment)
+    if len(judge.broken) > before and judge.broken[-1].kind == "reduced":
+        return Refused(level=judge.broken[-1].detail, layers=judge.broken[-1].layers)
     failed = views.staff["status"] == "grader_failed"
     erred = [each for each in views.staff["tests"] or () if each["verdict"] == "errored"]
     failure = judge.broken[-1].detail if failed else None
@@ -109,7 +119,9 @@ class Local:
     jobs: int
     locate: Callable[[Job], Locator]
 
-    def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]:
+    def run(
+        self, planned: Sequence[Job]
+    ) -> Generator[tuple[Job, Result | Lost | Refused], None, None]:
         """Each job with its result, as they come. Closing the generator ends every process."""
         if not planned:
             return
@@ -131,7 +143,9 @@ class _Crew:
         self.lock = threading.Lock()
         self.ended = threading.Event()
         # Bounded, so that a slow disk holds up the judges and not the memory.
-        self.results: queue.Queue[tuple[Job, Result | Lost] | None] = queue.Queue(2 * local.jobs)
+        self.results: queue.Queue[tuple[Job, Result | Lost | Refused] | None] = queue.Queue(
+            2 * local.jobs
+        )
         self.names = entry_points(local.assignments)
         self.pairs = [(ArchiveReader(), Judge(settings=local.settings)) for _ in range(local.jobs)]
         self.threads = [
@@ -175,7 +189,7 @@ class _Crew:
         with self.lock:
             return next(self.todo, None)
 
-    def _graded(self, job: Job, files: ArchiveReader, judge: Judge) -> Result | Lost:
+    def _graded(self, job: Job, files: ArchiveReader, judge: Judge) -> Result | Lost | Refused:
         try:
             reading = self._read(job, files)
         except OSError as error:

@@ -240,6 +240,7 @@ def _engine(
         sandbox=asked.options["sandbox"],
         time_factor=1.0,
         per_fork=grading.PER_FORK,
+        demanded=todo.under.demanded,
         preload=tuple(
             sorted({name for each in todo.assignments.values() for name in each.packages or ()})
         ),

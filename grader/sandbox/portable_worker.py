@@ -11,11 +11,12 @@ import sys
 import threading
 import time
 
-from grader.sandbox import plots, worker
+from grader.sandbox import command_line, plots, worker
 
 
 def main() -> None:
     """Serve the judge on what were stdin and stdout."""
+    command_line.forget("torchgrade-worker")
     reader, writer = os.dup(0), os.dup(1)
     if sys.platform == "win32":
         import msvcrt
@@ -36,8 +37,9 @@ def main() -> None:
     gc.enable()
     plots.draw_to_nowhere()
     _set_limits(json.loads(_line(reader)))
-    for name in ("grader.sandbox.plots", "grader.sandbox.portable_worker", "__main__"):
-        sys.modules.pop(name, None)
+    sys.path[:] = command_line.path_beyond_the_checkout()
+    for name in ("command_line", "plots", "portable_worker"):
+        sys.modules.pop(f"grader.sandbox.{name}", None)
     sys.modules["__main__"] = type(sys)("__main__")
     # The place of the lock-down: nothing of the submission has been read yet.
     try:

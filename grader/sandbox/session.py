@@ -61,6 +61,15 @@ class Spent(Exception):
         self.reason = reason
 
 
+class TooWeak(GraderError):
+    """The sandbox is weaker than demanded; nothing of the submission has reached a worker."""
+
+    def __init__(self, level: str, layers: Sequence[str]) -> None:
+        super().__init__(f"the sandbox locks in at the level {level} only")
+        self.level = level
+        self.layers = tuple(layers)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
     """A statement that failed while the source was loaded, the first time it was.
@@ -106,6 +115,7 @@ class Session:
         source: what the worker executes.
         limits: already stretched by the time factor.
         output: collects what all workers of this submission print.
+        demanded: the sandbox level without which nothing is run (`full`), or `any`.
         troubles: statements that failed, in their order; `untold` are those beyond the cap.
         notes: what else the worker says of the load, in code words (`compile`).
     """
@@ -114,6 +124,7 @@ class Session:
     source: Source
     limits: Limits
     output: Output
+    demanded: str = "any"
     troubles: list[Trouble] = field(default_factory=list)
     untold: int = 0
     notes: set[str] = field(default_factory=set)
@@ -133,6 +144,7 @@ class Session:
 
         Raises:
             Spent: when the submission has used up its deaths or its time.
+            TooWeak: when the sandbox is weaker than demanded.
         """
         while self._live is None:
             self._check_budget()
@@ -245,6 +257,10 @@ class Session:
         link = self.bench.start(self.limits, self.output)
         self._generation += 1
         self._live = _Live(link=link, cpu_before=0.0, generation=self._generation)
+        # Known by now, and the worker has not been told a byte of the submission.
+        if self.demanded not in ("any", self.bench.level):
+            self._bury(None)
+            raise TooWeak(self.bench.level, self.bench.layers)
         # The clock starts when the worker is ready: what the interpreter and torch need to start
         # is not the student's.
         request = {"do": "hello", **_described(self.source)}

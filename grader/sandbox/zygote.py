@@ -44,7 +44,7 @@ from pathlib import Path
 import numpy
 import torch
 
-from grader.sandbox import plots, worker
+from grader.sandbox import command_line, plots, worker
 from grader.sandbox.linux import lockdown, privileges
 from grader.sandbox.scratch import overfull, remove
 
@@ -78,11 +78,13 @@ class _Terms:
     Args:
         home: their folder, which one after the other finds empty.
         own_modules: names of the zygote's own, which they must not find.
+        path: where they find modules.
     """
 
     home: Path
     plan: lockdown.Plan
     own_modules: tuple[str, ...]
+    path: tuple[str, ...]
 
 
 def main(
@@ -97,6 +99,8 @@ def main(
         without: layers of the lock-down to leave out; only tests do.
         preload: packages to import once for all workers, as the course names them.
     """
+    # Before anything is forked, which would show it, too.
+    command_line.forget("torchgrade-worker")
     control = socket.socket(fileno=control_fd)
     torch.set_num_threads(1)
     # Inherited by the workers, whose limit of the address space is the only bound on threads of
@@ -115,7 +119,12 @@ def main(
     gc.freeze()
     gc.enable()
     layers = (*LAYERS, *plan.layers)
-    terms = _Terms(home=home, plan=plan, own_modules=_own_modules())
+    terms = _Terms(
+        home=home,
+        plan=plan,
+        own_modules=_own_modules(),
+        path=tuple(command_line.path_within(plan.readable)),
+    )
     _send(control, {"now": "ready", "level": lockdown.level(layers), "layers": layers})
     parent = os.getpid()
     try:
@@ -221,6 +230,7 @@ def _become_worker(
         os.closerange(CHANNEL + 1, 1 << 16)
         _move_into(terms.home)
         _set_limits(limits)
+        sys.path[:] = terms.path
         _forget(terms.own_modules)
         # Everything that it needs is open, and nothing of the submission has been read yet.
         lock_down()
@@ -272,7 +282,7 @@ def _own_modules() -> tuple[str, ...]:
     means to write to each (it counts who looks), which copies some 700 pages.
     """
     kernel = [name for name in sys.modules if name.startswith("grader.sandbox.linux")]
-    others = ("plots", "scratch", "zygote")
+    others = ("command_line", "plots", "scratch", "zygote")
     return (*kernel, *(f"grader.sandbox.{name}" for name in others), "__main__")
 
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.sandbox import forked, launch, portable, scratch
+from grader.sandbox import command_line, forked, launch, portable, scratch
 from grader.sandbox.link import Bench
 
 
@@ -20,6 +20,7 @@ def main(folder: str, sandbox: str, per_fork: int, preload: tuple[str, ...] = ()
         per_fork: how many submissions a fork of the judge takes; 0: it does not fork.
         preload: packages that are imported once for all workers, where these are forked.
     """
+    command_line.forget("torchgrade-judge")
     orders, answers = os.dup(0), os.dup(1)
     # Expected values are here.
     launch.hide()

@@ -34,6 +34,7 @@ from grader.model import Limits
 from grader.sandbox.forked import ForkedBench
 from grader.sandbox.link import Bench
 from grader.sandbox.linux import privileges
+from grader.sandbox.session import TooWeak
 from grader.suite import messages
 from grader.suite.benches import Benches
 from grader.suite.messages import Order
@@ -161,6 +162,8 @@ class Forks:
             self.judge(order, tell)
         except AssignmentError as error:
             tell({"now": "broken", "kind": "assignment", "detail": str(error)})
+        except TooWeak as error:
+            tell(messages.too_weak(error.level, error.layers))
         except GraderError as error:
             detail = "".join(traceback.format_exception(error))[-4000:]
             tell({"now": "broken", "kind": "grader", "detail": detail})

@@ -31,8 +31,8 @@ from grader.errors import AssignmentError, GraderError
 from grader.explaining import knowledge
 from grader.model import Json, Outcome, Planned, Text
 from grader.sandbox.link import Output
-from grader.sandbox.session import Session, Spent
-from grader.suite import plugin, probes
+from grader.sandbox.session import Session, Spent, TooWeak
+from grader.suite import messages, plugin, probes
 from grader.suite.benches import Benches
 from grader.suite.finite import render
 from grader.suite.lives import Lives
@@ -124,6 +124,9 @@ def _judge_assignment(
     except AssignmentError as error:
         queue.take()
         tell({"now": "broken", "kind": "assignment", "detail": str(error)})
+    except TooWeak as error:
+        queue.take()
+        tell(messages.too_weak(error.level, error.layers))
     except GraderError as error:
         queue.take()
         tell({"now": "broken", "kind": "grader", "detail": _last_words(error)})
@@ -272,7 +275,13 @@ class Driver:
         self.tell({"now": "planned", "tests": [asdict(each) for each in planned]})
         bench = self.benches.current
         output = Output(order.limits.output_kib)
-        session = Session(bench=bench, source=order.source, limits=order.limits, output=output)
+        session = Session(
+            bench=bench,
+            source=order.source,
+            limits=order.limits,
+            output=output,
+            demanded=order.demanded,
+        )
         self.desk.session, self.desk.seed = session, order.seed
         lives = Lives(self.assignment.criteria, planned, session)
         self.run = run = Run(self._reasons(order, session), session, lives)

@@ -13,7 +13,7 @@ it is written. Imports neither torch nor pytest, because the front desk reads th
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Literal
 
@@ -50,6 +50,7 @@ class Order:
         only_probes: run no test, return the numbers of the probes, with these changes.
         reverse: run the shown tests last to first, then the hidden ones last to first.
         until_lost: run no test after the first that did not pass.
+        demanded: the sandbox level without which nothing of it is run (`full`), or `any`.
     """
 
     folder: str
@@ -65,6 +66,7 @@ class Order:
     changes: Mapping[str, Change] = field(default_factory=dict)
     reverse: bool = False
     until_lost: bool = False
+    demanded: str = "any"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,16 +99,25 @@ class Broken:
     """No verdicts: the course's files or the grader itself are at fault.
 
     Args:
-        kind: `twice` when the grader failed in two fresh tries, so that a third is of no use.
+        kind: `twice` when the grader failed in two fresh tries, so that a third is of no use;
+            `reduced` when the order demanded more than the sandbox has: `detail` is the level
+            then, and nothing of the submission was run.
+        layers: of the sandbox that was too weak.
     """
 
-    kind: Literal["assignment", "grader", "twice"]
+    kind: Literal["assignment", "grader", "twice", "reduced"]
     detail: str
+    layers: tuple[str, ...] = ()
 
 
 def line(message: Mapping[str, object]) -> bytes:
     """The line that carries a message."""
     return json.dumps(message, allow_nan=False).encode("ascii") + b"\n"
+
+
+def too_weak(level: str, layers: Sequence[str]) -> dict[str, object]:
+    """The answer to an order that demands a stronger sandbox."""
+    return {"now": "broken", "kind": "reduced", "detail": level, "layers": [*layers]}
 
 
 def is_last(data: bytes) -> bool:
@@ -143,6 +154,7 @@ def order_from(data: bytes) -> Order:
         changes={name: _change_from(each) for name, each in raw["changes"].items()},
         reverse=raw["reverse"],
         until_lost=raw["until_lost"],
+        demanded=raw["demanded"],
     )
 
 

@@ -174,6 +174,7 @@ def _rules(plan: Plan, home: Path) -> landlock.Ruleset:
     rules = landlock.Ruleset(plan.landlock_abi)
     rules.allow(plan.readable, landlock.READ)
     rules.allow(places.own_process(), landlock.READ)
+    rules.allow(places.own_folders(), landlock.READ_DIR)
     rules.allow([Path(os.devnull)], landlock.READ_FILE | landlock.WRITE_FILE)
     rules.allow([home], landlock.SCRATCH)
     return rules

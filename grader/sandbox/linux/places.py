@@ -34,7 +34,8 @@ _FILES = (
     "/sys/devices/system/node",
     "/sys/fs/cgroup/cpu.max",
 )
-# Of the process's own folder: not the memory, the environment, nor the command line.
+# Of the process's own folder: not the memory, the environment, nor the command line, which each
+# of its threads has in a folder of its own, too.
 _OWN = (
     "status",
     "stat",
@@ -44,9 +45,10 @@ _OWN = (
     "smaps_rollup",
     "cgroup",
     "limits",
-    "task",
     "fd",
 )
+# Folders whose names may be read (how many threads there are), and nothing in them.
+_OWN_LISTED = ("task",)
 
 
 def readable() -> tuple[Path, ...]:
@@ -70,6 +72,11 @@ def needed() -> tuple[Path, ...]:
 def own_process() -> tuple[Path, ...]:
     """What a process may read about itself; asked for in the process itself."""
     return tuple(Path("/proc/self") / name for name in _OWN)
+
+
+def own_folders() -> tuple[Path, ...]:
+    """What a process may list about itself, but not read."""
+    return tuple(Path("/proc/self") / name for name in _OWN_LISTED)
 
 
 def _library_folders() -> list[Path]:

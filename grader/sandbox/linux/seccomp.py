@@ -43,6 +43,11 @@ _PRCTL = (3, 15, 16, 0x53564D41)
 # <bits/socket.h>: AF_UNIX; SOCK_STREAM and SOCK_SEQPACKET. A datagram socket, also one of a pair,
 # can send to the path of any other.
 _AF_UNIX, _SOCK_TYPE, _SOCK_KINDS = 1, 0xF, (1, 5)
+# <asm-generic/socket.h>: what libraries ask of a socket of theirs. SO_REUSEADDR, TYPE, ERROR,
+# SNDBUF, RCVBUF, KEEPALIVE, RCVTIMEO, SNDTIMEO, ACCEPTCONN, PROTOCOL, DOMAIN. Not who is at the
+# other end of the channel: SO_PEERCRED, PEERSEC, PEERGROUPS, and PEERPIDFD, which is a descriptor
+# of the judge.
+_SOL_SOCKET, _SOCKET_OPTIONS = 1, (2, 3, 4, 7, 8, 9, 20, 21, 30, 38, 39)
 _CHANGES_OF_MODES = ("chmod", "fchmod", "fchmodat")
 # Each with the place of its pointer to times; none stands for now.
 _CHANGES_OF_TIMES = {"utimensat": 2, "utime": 1, "utimes": 1, "futimesat": 2}
@@ -142,6 +147,12 @@ def _decisions() -> dict[str, list[Instruction]]:
             (_EQUAL, 1, 0, _AF_UNIX),
             _refuse(errno.EPERM),
             *_one_of(1, _SOCK_KINDS, mask=_SOCK_TYPE),
+        ],
+        "getsockopt": [
+            _argument(1),
+            (_EQUAL, 1, 0, _SOL_SOCKET),
+            _refuse(errno.EPERM),
+            *_one_of(2, _SOCKET_OPTIONS),
         ],
         # Not EPERM, which a submission's author would not connect with a network.
         "socket": [_refuse(errno.ENETUNREACH)],
