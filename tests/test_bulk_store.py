@@ -14,6 +14,7 @@ import pytest
 from builders import a_report, an_assignment
 from hypothesis import given
 from hypothesis import strategies as st
+from test_cli import ROOT
 
 from grader import files
 from grader.bulk import run_record, store, tables
@@ -22,6 +23,8 @@ from grader.bulk.names import folder_name, student_of
 from grader.bulk.plan import Job
 from grader.bulk.store import NoRoom, named
 from grader.errors import UsageProblem
+from grader.model import Language
+from grader.texts import catalog
 
 NASTY = ['Smith, "Jo"', "two\nlines", "=1+1", "-2", "@x", "＝1", "李雷", "plain", "'quoted"]
 
@@ -141,6 +144,39 @@ def test_what_nobody_decided_is_blank_and_never_zero() -> None:
     }
     assert found["away"]["hw1_status"] == "missing"
     assert found["lost"]["hw1_status"] == "grader_failed"
+
+
+def test_people_read_a_table_in_their_language_and_ids_keep_every_digit() -> None:
+    students = ["0012301", "202600123456789", "2301", "=1+1"]
+    run = a_run(students, absent=[{"student": "away", "assignment": "hw1"}])
+    run["students"].append({"student": "away", "name": "王芳", "ids": {"sis": "007"}})
+
+    content = tables.scores_for_people(run, [a_row(each) for each in students], "zh")
+    rows = read_csv(content)
+    machine = read_csv(tables.scores_csv(run, [a_row(each) for each in students]))
+
+    assert [*rows[0]][:5] == ["学号", "姓名", "sis", "hw1", "hw1 满分"]
+    assert [each["学号"] for each in rows] == [
+        '="0012301"',
+        '="202600123456789"',
+        "2301",
+        "'=1+1",
+        "away",
+    ]
+    assert [each["hw1 状态"] for each in rows] == ["已评分"] * 4 + ["未提交"]
+    assert (rows[0]["hw1"], rows[0]["hw1 正式成绩"], rows[4]["sis"]) == ("7", "是", '="007"')
+    # What programs read stays as it is.
+    assert machine[0]["student"] == "0012301"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_status_has_a_word_in_the_tables(language: Language) -> None:
+    schema = json.loads((ROOT / "grader/schemas/run.schema.json").read_text("utf-8"))
+    ungraded = schema["properties"]["ungraded"]["items"]["properties"]["status"]["enum"]
+    own = ["graded", "unreadable", "grader_failed", "suite_failed", "pending", "missing"]
+
+    for status in (*ungraded, *own, "not_on_roster"):
+        assert catalog.say(language, f"bulk.table.status.{status}")
 
 
 def test_the_summary_holds_numbers_and_no_names() -> None:

@@ -14,7 +14,7 @@ from grader.bulk.plan import Job, Plan
 from grader.bulk.run_record import Conditions, Shard
 from grader.bulk.store import FAILURES, Store, named
 from grader.bulk.tables import Row
-from grader.model import OpenedFile
+from grader.model import Language, OpenedFile
 
 FULL = "full"
 
@@ -51,6 +51,7 @@ class Batch:
     store: Store
     shard: Shard | None = None
     fresh: bool = False
+    language: Language = "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,7 @@ def carry_out(batch: Batch, by: Engine, tell: Callable[[Progress], None]) -> Fin
                 progress = replace(progress, graded=progress.graded + 1)
             tell(progress)
     counting = [rows[job] for job in rows if job.counts]
-    finish(batch.store, _ended(kept.run, levels), [*counting, *kept.rows])
+    finish(batch.store, _ended(kept.run, levels), [*counting, *kept.rows], batch.language)
     _log(batch.store, failed)
     return Finished(
         graded=progress.graded,
@@ -118,8 +119,17 @@ def carry_out(batch: Batch, by: Engine, tell: Callable[[Progress], None]) -> Fin
     )
 
 
-def finish(store: Store, run: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    """Write the tables, then `run.json`, which says that they are complete."""
+def finish(
+    store: Store, run: Mapping[str, Any], rows: Sequence[Row], language: Language = "en"
+) -> None:
+    """Write the tables, then `run.json`, which says that they are complete.
+
+    Args:
+        language: of people who read a table of their own; programs read `scores.csv`.
+    """
+    if language != "en":
+        people = store.folder / f"scores.{language}.csv"
+        store.put(people, tables.scores_for_people(run, rows, language))
     store.put(store.folder / "scores.csv", tables.scores_csv(run, rows))
     store.put(store.folder / "summary.json", tables.summary(run, rows))
     store.put_run(run)

@@ -12,6 +12,7 @@ from grader.bulk.batch import finish
 from grader.bulk.store import Store
 from grader.errors import UsageProblem
 from grader.files import read_json
+from grader.model import Language
 from grader.texts import catalog
 
 # Whatever decides a score must be equal in all shards, and so must what they all see.
@@ -61,7 +62,7 @@ def read_parts(folders: Sequence[Path]) -> tuple[Part, ...]:
     return tuple(by_index[index] for index in sorted(by_index))
 
 
-def join(parts: Sequence[Part], store: Store) -> int:
+def join(parts: Sequence[Part], store: Store, language: Language = "en") -> int:
     """Put all reports and the tables of the class into the store; how many reports there are.
 
     Raises:
@@ -85,7 +86,7 @@ def join(parts: Sequence[Part], store: Store) -> int:
         if each["counts"]:
             rows.append(tables.row(staff))
     run = _joined(parts, [each for each, _ in planned])
-    finish(store, run, rows)
+    finish(store, run, rows, language)
     return len(planned)
 
 

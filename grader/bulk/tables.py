@@ -1,4 +1,4 @@
-"""`scores.csv` for people, `summary.json` for machines that may know numbers but no names."""
+"""`scores.csv` and its like for people, `summary.json` for machines that know no names."""
 
 import csv
 import io
@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+from grader.model import Language
+from grader.texts import catalog
 
 # Spreadsheets take a cell that begins like this for a formula, the wide forms included.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "＝", "＋", "－", "＠")
@@ -87,12 +90,46 @@ def _title(part: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def scores_csv(run: Mapping[str, Any], rows: Iterable[Row]) -> bytes:
-    """One line for each student: RFC 4180, UTF-8 with BOM, formulas neutralised.
+    """One line for each student, for programs: RFC 4180, UTF-8 with BOM, formulas neutralised.
 
     Args:
         run: the content of `run.json`.
         rows: of the attempts that count.
     """
+    return _csv([[_text(each) for each in line] for line in _table(run, rows)])
+
+
+def scores_for_people(run: Mapping[str, Any], rows: Iterable[Row], language: Language) -> bytes:
+    """The same table with headers and words of a language.
+
+    Ids keep their leading zeros and all their digits in Excel and WPS.
+    """
+
+    def word(part: str, key: str) -> str:
+        return catalog.say(language, f"bulk.table.{part}.{key}")
+
+    ids = [each["id"] for each in run["assignments"]]
+    heads = {key: word("head", key) for key in ("student", "name")}
+    for id_ in ids:
+        said = {part: word("head", part) for part in _PARTS}
+        heads |= {id_: id_, **{f"{id_}_{part}": f"{id_} {said[part]}" for part in _PARTS}}
+    head, *lines = _table(run, rows)
+    statuses = [head.index(f"{id_}_status") for id_ in ids]
+    words = [head.index(f"{id_}_{part}") for id_ in ids for part in ("official", "late")]
+    numbered = range(head.index(ids[0]) if ids else len(head))
+    shown = [[_text(heads.get(each, each)) for each in head]]
+    for line in lines:
+        cells = [_number(cell) if at in numbered else _text(cell) for at, cell in enumerate(line)]
+        for at in statuses:
+            cells[at] = word("status", line[at]) if line[at] else ""
+        for at in words:
+            cells[at] = word("mark", line[at]) if line[at] else ""
+        shown.append(cells)
+    return _csv(shown)
+
+
+def _table(run: Mapping[str, Any], rows: Iterable[Row]) -> list[list[str]]:
+    """Head and lines, as they are."""
     ids = [each["id"] for each in run["assignments"]]
     known = {(each.student, each.assignment): each for each in rows}
     dated = {
@@ -105,12 +142,10 @@ def scores_csv(run: Mapping[str, Any], rows: Iterable[Row]) -> bytes:
     strangers = {each["student"] for each in run.get("strangers", ())}
     mine = _students(run)
     columns = list(dict.fromkeys(key for each in mine for key in each["ids"]))
-    written = io.StringIO(newline="")
-    table = csv.writer(written, lineterminator="\r\n")
     head = ["student", "name", *(_id_column(each) for each in columns)]
     for id_ in ids:
         head += [id_, *(f"{id_}_{part}" for part in _PARTS)]
-    table.writerow([_text(each) for each in head])
+    table = [head]
     for person in mine:
         student = person["student"]
         line = [student, person["name"] or "", *(person["ids"].get(each, "") for each in columns)]
@@ -122,10 +157,18 @@ def scores_csv(run: Mapping[str, Any], rows: Iterable[Row]) -> bytes:
                 idle=idle.get(key, ""),
                 stranger=student in strangers,
             )
-        table.writerow([_text(each) for each in line])
+        table.append(line)
+    return table
+
+
+def _csv(table: Iterable[Sequence[str]]) -> bytes:
+    written = io.StringIO(newline="")
+    csv.writer(written, lineterminator="\r\n").writerows(table)
     return b"\xef\xbb\xbf" + written.getvalue().encode("utf-8", "replace")
 
 
+# Digits that a spreadsheet shows as they were typed.
+_EXACT: Final = 11
 _PARTS: Final = ("max", "status", "official", "submitted_at", "late")
 
 
@@ -161,6 +204,12 @@ def _text(value: str) -> str:
     return f"'{value}" if value.lstrip(" ").startswith(_FORMULA) else value
 
 
+def _number(value: str) -> str:
+    """The value as text also where a spreadsheet takes it for a number: `0012301`, 18 digits."""
+    digits = value.isascii() and value.isdigit()
+    return f'="{value}"' if digits and (value[0] == "0" or len(value) > _EXACT) else _text(value)
+
+
 def summary(run: Mapping[str, Any], rows: Sequence[Row]) -> bytes:
     """Counts only: nobody can be recognised by them."""
     content = {
@@ -185,6 +234,8 @@ def _counts(
     wanted = sum(each["assignment"] == id_ and each["counts"] for each in run["planned"])
     statuses = Counter(each.status for each in mine)
     statuses["grader_failed"] += wanted - len(mine)
+    idle = _ungraded(id_, run)
+    statuses["unreadable"] += idle.get("unreadable", 0)
     names = ("graded", "unreadable", "grader_failed", "pending")
     scores = Counter(each.score for each in mine if each.score is not None)
     titles = next((each.title for each in mine), None)
@@ -193,7 +244,7 @@ def _counts(
         **{name: statuses[name] for name in names},
         "missing": sum(each["assignment"] == id_ for each in run["absent"]),
         **({"suite_failed": statuses["suite_failed"]} if statuses["suite_failed"] else {}),
-        **_ungraded(id_, run),
+        **{status: number for status, number in idle.items() if status not in names},
         "max_score": assignment["max_score"],
         "scores": {str(score): scores[score] for score in sorted(scores)},
         "criteria": _earned(mine),

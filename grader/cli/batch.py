@@ -310,6 +310,7 @@ def _planned(
             store=opened,
             shard=asked.shard,
             fresh=asked.options["fresh"],
+            language=here.language,
         ),
     )
 

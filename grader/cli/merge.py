@@ -42,7 +42,7 @@ def _run(ctx: click.Context, /, folders: Sequence[str], out: str, summary: str |
     parts = merge.read_parts([Path(folder) for folder in folders])
     with store.locked(Path(out)) as opened:
         try:
-            number = merge.join(parts, opened)
+            number = merge.join(parts, opened, here.language)
         except store.NoRoom as error:
             terminal.say(here.say("cli.batch.no_room", file=str(error)))
             return 3
