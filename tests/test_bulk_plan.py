@@ -3,18 +3,21 @@
 import csv
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.assignment import find_all
+from grader.bulk import facts as facts_of
 from grader.bulk import inbox, planning, pseudonyms, roster
-from grader.bulk.archives import Shelf
+from grader.bulk.archives import Locator, Shelf
+from grader.bulk.facts import Facts, Known
 from grader.bulk.layers import Rules
 from grader.bulk.plan import Plan, Wanted
-from grader.errors import UsageProblem
+from grader.errors import GraderError, UsageProblem
+from grader.reader.client import Stopped
 
 EXPORTS = Path(__file__).parent / "data" / "exports"
 HW1 = "def add_position_vectors(token_vectors, position_vectors):\n    return {}\n"
@@ -263,3 +266,71 @@ def test_a_key_that_can_be_guessed_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(UsageProblem):
         pseudonyms.key(tmp_path / "key")
+
+
+# --- what could not be read ------------------------------------------------------------------
+
+
+class Bounded(Shelf):
+    """Gives what it is told to for the files of one student, and takes its time for each."""
+
+    def __init__(self, gives: Exception | Facts, seconds: float = 0.0) -> None:
+        super().__init__()
+        self.gives = gives
+        self.seconds = seconds
+        self.asked = 0
+
+    def facts(self, locator: Locator, file: str, hint: str | None, known: Sequence[Known]) -> Facts:
+        if "mallory" not in locator.path:
+            self.used_s = 0.0
+            return super().facts(locator, file, hint, known)
+        self.asked += 1
+        self.used_s = self.seconds
+        if isinstance(self.gives, Exception):
+            raise self.gives
+        return self.gives
+
+
+def class_with_mallory(root: Path, number: int = 1) -> Path:
+    files = {f"mallory__{at}_py": HW1 for at in range(number)}
+    return wrote(root, ann__hw1_py=HW1, **files)
+
+
+@pytest.mark.parametrize(
+    ("gives", "reason"),
+    [
+        (Stopped("memory"), "reading_memory"),
+        (Stopped("time"), "reading_time"),
+        (GraderError("ours"), "reading_died"),
+    ],
+)
+def test_who_ends_the_reader_has_a_row_and_everybody_else_is_graded(
+    tmp_path: Path, gives: Exception, reason: str
+) -> None:
+    found = planned(class_with_mallory(tmp_path), Bounded(gives), chosen=("hw1",))
+
+    assert jobs(found) == [("hw1", "ann", 1, True)]
+    assert [(each.student, each.status) for each in found.ungraded] == [("mallory", "unreadable")]
+    assert [(each.file, each.reason) for each in found.left] == [("mallory/0.py", reason)]
+
+
+def test_a_file_of_which_only_the_hash_is_known_gets_a_report_and_is_not_read_again(
+    tmp_path: Path,
+) -> None:
+    unread = facts_of.of_unread("hw1.py", "hw1", [Known.of(each) for each in KNOWN], "7", "time")
+    found = planned(class_with_mallory(tmp_path), Bounded(unread), chosen=("hw1",))
+
+    assert [(each.student, each.unread) for each in found.jobs] == [
+        ("ann", None),
+        ("mallory", "time"),
+    ]
+
+
+def test_one_upload_does_not_use_up_the_time_of_the_class(tmp_path: Path) -> None:
+    shelf = Bounded(Stopped("time"), seconds=10.0)
+    found = planned(class_with_mallory(tmp_path, 50), shelf, chosen=("hw1",))
+
+    assert shelf.asked == 1 + int(planning.UPLOAD_CPU_S / 10)
+    assert [each.student for each in found.jobs] == ["ann"]
+    assert {each.reason for each in found.left} == {"reading_time"}
+    assert len(found.left) == 50

@@ -27,6 +27,10 @@ _PROGRAM: Final = "from grader.bulk.archive_reader import main; main()"
 class Files(Protocol):
     """What has to be known of everything that arrived."""
 
+    @property
+    def used_s(self) -> float:
+        """Processor time that the last question took."""
+
     def walk(self, root: Path, *, outside: Path | None = None) -> Iterator[Entry | Refused]: ...
 
     def read(self, locator: Locator, most: int = MAX_FILE_BYTES) -> bytes: ...
@@ -41,6 +45,11 @@ class ArchiveReader:
 
     def __init__(self) -> None:
         self._reader = Reader(_PROGRAM)
+
+    @property
+    def used_s(self) -> float:
+        """Processor time that the last question took."""
+        return self._reader.used_s
 
     def close(self) -> None:
         self._reader.close()

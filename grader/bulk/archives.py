@@ -296,6 +296,8 @@ def _opened(path: str) -> BinaryIO:
 class Shelf:
     """Reads entries; the zip file last used stays open, because their directories are long."""
 
+    used_s = 0.0
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._where: tuple[str, tuple[int, ...]] | None = None

@@ -190,13 +190,12 @@ class _Crew:
             return next(self.todo, None)
 
     def _graded(self, job: Job, files: ArchiveReader, judge: Judge) -> Result | Lost | Refused:
-        try:
-            reading = self._read(job, files)
-        except OSError as error:
-            return Lost(failure=f"cannot be read: {error.strerror or error}")
         assignment = self.local.assignments[job.assignment]
         try:
+            reading = self._read(job, files)
             return grade_one(reading, assignment, judge, stopped=self.ended.is_set)
+        except OSError as error:
+            return Lost(failure=f"cannot be read: {error.strerror or error}")
         except Exception as error:  # noqa: BLE001 - one submission must not stop the rest
             judge.close()
             return Lost(failure=repr(error))

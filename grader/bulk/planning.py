@@ -1,6 +1,6 @@
 """From what arrived to the plan: what is graded for whom, and what is told of the rest."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,11 +10,15 @@ from grader.bulk.archive_reader import Files
 from grader.bulk.archives import SUFFIXES, Locator
 from grader.bulk.choosing import Chosen, Seen, choose
 from grader.bulk.facts import Facts, Known
-from grader.bulk.inbox import Inbox, Sourceless
+from grader.bulk.inbox import Arrived, Inbox, Sourceless
 from grader.bulk.plan import Duplicate, Job, Left, Person, Plan, Stranger, Ungraded, Wanted
+from grader.bulk.platforms import Named
 from grader.bulk.roster import Roster
+from grader.errors import GraderError
 from grader.reader.client import Stopped
 
+# For all files of one upload. Hundreds of honest ones take a second or two.
+UPLOAD_CPU_S = 30.0
 _GIVEN_UP = ("reading_time", "reading_memory", "reading_died")
 _LOSING = ("cannot_open", "too_many_files")
 
@@ -106,8 +110,9 @@ def _hinted(each: Sourceless, wanted: Wanted) -> str | None:
 
 def _understood(inbox: Inbox, files: Files, wanted: Wanted, notes: _Notes) -> Iterable[Seen]:
     known = [Known.of(each) for each in wanted.known]
+    spent_s: defaultdict[str, float] = defaultdict(float)
     # The members of a group come one after the other, with the same file.
-    last: tuple[Locator, str | None, Facts] | None = None
+    last: tuple[Locator, str | None, Facts | _Unknown] | None = None
     for arrived in inbox.arrived:
         named = arrived.named
         if named is None:
@@ -115,18 +120,44 @@ def _understood(inbox: Inbox, files: Files, wanted: Wanted, notes: _Notes) -> It
             continue
         locator = arrived.entry.locator
         if last is None or last[:2] != (locator, named.hint):
-            try:
-                said = files.facts(locator, named.file, named.hint, known)
-            except OSError:
-                notes.leave(arrived.entry.shown, "cannot_open")
-                notes.charge(named.student, arrived.entry.shown, "no_source", named.hint)
-                continue
-            except Stopped as stopped:
-                notes.leave(arrived.entry.shown, f"reading_{stopped.reason}")
-                notes.charge(named.student, arrived.entry.shown, "unreadable", named.hint)
-                continue
+            said = _facts(arrived, named, files, known, spent_s)
             last = (locator, named.hint, said)
-        yield Seen(named=named, arrived=arrived, facts=last[2])
+        if isinstance(last[2], _Unknown):
+            notes.leave(arrived.entry.shown, last[2].reason)
+            notes.charge(named.student, arrived.entry.shown, last[2].status, named.hint)
+        else:
+            yield Seen(named=named, arrived=arrived, facts=last[2])
+
+
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """Nothing is known of a file: a key of `[bulk.reason]`, and what that makes of its owner."""
+
+    reason: str
+    status: str
+
+
+def _facts(
+    arrived: Arrived,
+    named: Named,
+    files: Files,
+    known: Sequence[Known],
+    spent_s: defaultdict[str, float],
+) -> Facts | _Unknown:
+    """What a file says of itself, as long as its upload has not used up its time."""
+    if spent_s[arrived.upload] > UPLOAD_CPU_S:
+        return _Unknown("reading_time", "unreadable")
+    try:
+        return files.facts(arrived.entry.locator, named.file, named.hint, known)
+    except OSError:
+        return _Unknown("cannot_open", "no_source")
+    except Stopped as stopped:
+        return _Unknown(f"reading_{stopped.reason}", "unreadable")
+    except GraderError:
+        # A fault of ours, which must not end the class: nobody gets a score by it.
+        return _Unknown("reading_died", "unreadable")
+    finally:
+        spent_s[arrived.upload] += files.used_s
 
 
 def _settled(seen: Sequence[Seen], wanted: Wanted, notes: _Notes) -> list[tuple[Seen, str]]:

@@ -51,6 +51,8 @@ class Reader:
     """
 
     def __init__(self, program: str = "from grader.reader.serve import main; main()") -> None:
+        # Processor time that the last question took.
+        self.used_s = 0.0
         self._program = program
         self._process: subprocess.Popen[bytes] | None = None
         self._watchdog = Watchdog(None)
@@ -115,6 +117,8 @@ class Reader:
         """
         line = json.dumps({"ask": what, "with": asked, "bytes": len(content), "cpu_s": cpu_s})
         parts: list[Any] = []
+        # Unless it says better: what it dies of has used it up.
+        self.used_s = cpu_s
         with self._lock:
             process = self.start()._process
             if process is None or process.stdin is None or process.stdout is None:
@@ -158,6 +162,7 @@ class Reader:
         self, said: Mapping[str, Any], process: "subprocess.Popen[bytes]", parts: tuple[Any, ...]
     ) -> Any:
         """What the last message gives."""
+        self.used_s = said.get("cpu_s", self.used_s)
         match said["now"]:
             case "answer" if not said["bytes"]:
                 return said["value"]

@@ -7,7 +7,7 @@ each question. What dies is this process; whoever asked (`client`) starts anothe
 
     asker  -> reader   {"ask": NAME, "with": {…}, "bytes": N, "cpu_s": S} \\n, and N bytes
     reader -> asker    {"now": "part", …} · {"now": "begun", …} \\n …, then
-                       {"now": "answer", "value": …, "bytes": N} \\n, and N bytes
+                       {"now": "answer", "value": …, "bytes": N, "cpu_s": S} \\n, and N bytes
                        or {"now": "refused" | "memory" | "broken", "detail": …} \\n
 
 `begun` says that work on the next thing of several has begun: the time starts anew. Everything is
@@ -17,6 +17,7 @@ plain JSON: no syntax tree and nothing pickled leaves this process.
 import json
 import os
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -86,11 +87,17 @@ def main(answers: Mapping[str, Answer] = ANSWERS) -> None:
 
 def _answer(answer: Answer, question: Question, out: BinaryIO) -> bool:
     """Whether this process is still of use afterwards."""
+    began = time.process_time()
     try:
         value = answer(question)
         content = value if isinstance(value, bytes) else b""
-        found = None if isinstance(value, bytes) else value
-        _send(out, {"now": "answer", "value": found, "bytes": len(content)}, content)
+        last = {
+            "now": "answer",
+            "value": None if isinstance(value, bytes) else value,
+            "bytes": len(content),
+            "cpu_s": time.process_time() - began,
+        }
+        _send(out, last, content)
     except MemoryError:
         # What was wanted may be freed by now, or be in pieces: a new process is cheap.
         _send(out, {"now": "memory", "detail": ""})
