@@ -1,8 +1,9 @@
-"""`pytest SUITE --submission FILE`, as an editor runs it."""
+"""`pytest -p grader.suite.plugin SUITE --submission FILE`, as an editor runs it."""
 
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,10 @@ def run(suite: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[
         "OMP_NUM_THREADS": "1",
     }
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(suite), *arguments],
+        [
+            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider"),
+            *("-p", "grader.suite.plugin", str(suite), *arguments),
+        ],
         cwd=cwd,
         env={**clean, **settings},
         capture_output=True,
@@ -78,7 +82,7 @@ def test_a_wrong_file_fails_with_the_sentence_that_students_read(
 def test_without_a_file_the_option_is_named(suite: Path, tmp_path: Path) -> None:
     result = run(suite, tmp_path, "-k", ONE)
 
-    assert "this suite needs a submission: pytest SUITE --submission FILE" in result.stdout
+    assert "this suite needs a submission: add --submission FILE" in result.stdout
     assert "1 error" in result.stdout
     assert result.returncode == 1
     assert left_behind(suite, tmp_path) == []
@@ -91,3 +95,29 @@ def test_a_file_that_is_not_there_is_named(suite: Path, tmp_path: Path) -> None:
     assert "There is no file nowhere.py." in result.stdout
     assert result.returncode == 1
     assert left_behind(suite, tmp_path) == []
+
+
+def test_nothing_of_the_grader_is_in_the_pytest_of_other_projects(tmp_path: Path) -> None:
+    (tmp_path / "grader").mkdir()
+    (tmp_path / "grader" / "__init__.py").write_text("", "utf-8")
+    (tmp_path / "conftest.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--submission')\n", "utf-8"
+    )
+    (tmp_path / "test_own.py").write_text(
+        "import grader, pytest\n"
+        "@pytest.fixture\n"
+        "def own(request): return request.config.getoption('--submission')\n"
+        f"def test_own(own): assert own == '7' and {str(tmp_path)!r} in grader.__file__\n",
+        "utf-8",
+    )
+
+    registered = [each.value for each in entry_points(group="pytest11")]
+    assert not [each for each in registered if each.startswith("grader")]
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--submission", "7"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 passed" in result.stdout, result.stdout

@@ -1,4 +1,4 @@
-"""`pytest SUITE --submission FILE`: a suite under an editor's debugger.
+"""`pytest -p grader.suite.plugin SUITE --submission FILE`: a suite under an editor's debugger.
 
 The submission still runs behind the boundary; only the suite is stepped through. Limits are
 stretched, because a breakpoint in a suite stops no clock of the worker, but printing does.

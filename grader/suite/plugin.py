@@ -1,6 +1,7 @@
 """The pytest plugin of suites: `student`, `rng`, `shown`, and the marker `criterion`.
 
-Imports nothing heavy: as an installed plugin it is loaded into every pytest run around it.
+It is not installed into pytest; `pytest -p grader.suite.plugin SUITE --submission FILE` asks for
+it. So nobody else's options, fixtures or folders named `grader` meet with it.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def _desk(request: pytest.FixtureRequest) -> Desk:
         return desk
     file = config.getoption("--submission")
     if file is None:
-        raise pytest.UsageError("this suite needs a submission: pytest SUITE --submission FILE")
+        raise pytest.UsageError("this suite needs a submission: add --submission FILE")
     if LENT not in config.stash:
         from grader.suite.debugging import Lent
 
