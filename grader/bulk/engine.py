@@ -11,6 +11,7 @@ and seed; who handed in what is filled in by the caller afterwards.
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,11 @@ from grader.bulk.plan import Job
 from grader.grading import Judge, Settings
 from grader.judged import Views
 from grader.model import Submission
+from grader.sandbox import tasks
+
+# What failed after longer than this did not meet a passing shortage, and is not tried again.
+SHORT_S = 120.0
+UNREAD = "cannot be read: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +158,7 @@ class _Crew:
 
     def start(self) -> None:
         for thread in self.threads:
-            thread.start()
+            tasks.started(thread.start)
 
     def stop(self) -> None:
         """End every judge, whatever it is doing, and wait for the threads."""
@@ -167,11 +173,20 @@ class _Crew:
                 continue
 
     def _work(self, judge: Judge) -> None:
+        # What failed on our side is tried again when the others are done: what was short then (of
+        # processes, of memory), perhaps because of a neighbour, may be there now.
+        again: list[Job] = []
         try:
             while not self.ended.is_set() and (job := self._next()) is not None:
+                began = time.monotonic()
                 found = self._graded(job, judge)
-                if not self.ended.is_set():
+                if _is_ours(found, judge) and time.monotonic() - began < SHORT_S:
+                    again.append(job)
+                elif not self.ended.is_set():
                     self.results.put((job, found))
+            for job in again:
+                if not self.ended.is_set():
+                    self.results.put((job, self._graded(job, judge)))
         finally:
             judge.close()
             with self.lock:
@@ -188,7 +203,7 @@ class _Crew:
         try:
             content = self.local.load(job)
         except OSError as error:
-            return Lost(failure=f"cannot be read: {error.strerror or error}")
+            return Lost(failure=f"{UNREAD}{error.strerror or error}")
         try:
             return grade_one(
                 task(job, content), judge, self.local.assignments, stopped=self.ended.is_set
@@ -196,3 +211,13 @@ class _Crew:
         except Exception as error:  # noqa: BLE001 - one submission must not stop the rest
             judge.close()
             return Lost(failure=repr(error))
+
+
+def _is_ours(found: Result | Lost | Refused, judge: Judge) -> bool:
+    """Whether the grader failed, and no file of the submission or of the course did."""
+    match found:
+        case Result(views=views) if views.staff["status"] == "grader_failed":
+            return bool(judge.broken) and judge.broken[-1].kind in ("grader", "twice")
+        case Lost():
+            return not found.failure.startswith(UNREAD)
+    return False
