@@ -107,6 +107,19 @@ def test_what_ends_it_is_told_and_the_next_question_is_answered(reason: str) -> 
         assert reader.ask("right", {}) == 7
 
 
+@linux
+def test_a_reader_that_somebody_ended_is_no_word_about_the_file(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    attack = (
+        "import os, pathlib",
+        f"seen = pathlib.Path({str(seen)!r})",
+        "if seen.exists(): return 3",
+        "seen.touch(); os.kill(os.getpid(), 9)",
+    )
+    with answering(*attack) as reader:
+        assert reader.ask("attack", {}) == 3
+
+
 def test_one_that_only_waits_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.reader.client.LEAST_WALL_S", 0.5)
     with answering("import time; time.sleep(600)") as reader, pytest.raises(Stopped) as stopped:
