@@ -146,6 +146,9 @@ class _Listing:
         self.found: list[Entry | Refused] = []
 
     def hear(self, now: str, value: Any) -> None:
+        if now == "again":
+            self.begun, self.found = ".", []
+            return
         if now == "begun":
             self.begun = value
             return

@@ -27,6 +27,8 @@ CPU_S: Final = 10.0
 # A machine may be busy; where processor time cannot be bounded, this alone bounds it.
 WALL_FACTOR, LEAST_WALL_S = 5.0, 30.0
 _SIGXCPU: Final = 24
+# SIGHUP, SIGINT, SIGKILL, SIGTERM: nothing that is read makes an interpreter send them to itself.
+_SENT: Final = (-1, -2, -9, -15)
 
 
 class Stopped(Exception):
@@ -35,12 +37,14 @@ class Stopped(Exception):
     Args:
         reason: too much time, too much memory, or the interpreter itself broke down.
         parts: what it had said before.
+        sent: a signal ended it that anybody may have sent.
     """
 
-    def __init__(self, reason: Reason, parts: tuple[Any, ...] = ()) -> None:
+    def __init__(self, reason: Reason, parts: tuple[Any, ...] = (), *, sent: bool = False) -> None:
         super().__init__(reason)
         self.reason: Reason = reason
         self.parts = parts
+        self.sent = sent
 
 
 class Reader:
@@ -108,7 +112,8 @@ class Reader:
         """The answer to a question: plain JSON, or bytes.
 
         Args:
-            hear: is called with each message before the answer, and its value.
+            hear: is called with each message before the answer, and its value; with `again`
+                when the answer is begun anew, in another process.
 
         Raises:
             Stopped: there is none, because of what was to be read.
@@ -116,6 +121,17 @@ class Reader:
             GraderError: there is none, because of a fault of ours.
         """
         line = json.dumps({"ask": what, "with": asked, "bytes": len(content), "cpu_s": cpu_s})
+        frame = line.encode("ascii") + b"\n" + content
+        try:
+            return self._ask(frame, cpu_s, hear)
+        except Stopped as stopped:
+            if not stopped.sent:
+                raise
+        # Perhaps it was killed by something that has nothing to do with the question.
+        hear("again", None)
+        return self._ask(frame, cpu_s, hear)
+
+    def _ask(self, frame: bytes, cpu_s: float, hear: Callable[[str, Any], None]) -> Any:
         parts: list[Any] = []
         # Unless it says better: what it dies of has used it up.
         self.used_s = cpu_s
@@ -125,7 +141,7 @@ class Reader:
                 raise GraderError("the reader has no pipes")
             self._let_work(cpu_s)
             try:
-                process.stdin.write(line.encode("ascii") + b"\n" + content)
+                process.stdin.write(frame)
                 process.stdin.flush()
                 while message := process.stdout.readline():
                     said = json.loads(message)
@@ -140,7 +156,7 @@ class Reader:
                 pass
             finally:
                 self._watchdog.deadline = math.inf
-            raise Stopped(self._death(process), tuple(parts))
+            raise self._death(process, tuple(parts))
 
     def close(self) -> None:
         """End the process. Idempotent."""
@@ -170,7 +186,7 @@ class Reader:
                 content = process.stdout.read(said["bytes"]) if process.stdout else b""
                 if len(content) == said["bytes"]:
                     return content
-                raise Stopped(self._death(process), parts)
+                raise self._death(process, parts)
             case "refused":
                 raise OSError(said["detail"])
             case "memory":
@@ -179,19 +195,21 @@ class Reader:
         self.close()
         raise GraderError(said["detail"])
 
-    def _death(self, process: "subprocess.Popen[bytes]") -> Reason:
+    def _death(self, process: "subprocess.Popen[bytes]", parts: tuple[Any, ...]) -> Stopped:
         """Why the process is gone; it is put away."""
         killed_for = self._watchdog.killed_for
+        ended_by_us = self._process is not process
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(1)
         code = process.poll()
         self.close()
         if killed_for is not None:
-            return killed_for
+            return Stopped(killed_for, parts)
         if code == -_SIGXCPU:
-            return "time"
+            return Stopped("time", parts)
         # The kernel kills where the machine's memory is at its end.
-        return "memory" if code == -9 else "died"
+        reason: Reason = "memory" if code == -9 else "died"
+        return Stopped(reason, parts, sent=code in _SENT and not ended_by_us)
 
 
 def unread(submission: Submission, reason: Reason) -> Reading:

@@ -76,6 +76,7 @@ class Verdicts:
     Args:
         output: the head of what was printed; the first `before_hidden` characters of it came
             before the first call of a hidden test.
+        killed: a worker died of a SIGKILL that was none of ours.
     """
 
     planned: tuple[Planned, ...] = ()
@@ -92,6 +93,7 @@ class Verdicts:
     layers: tuple[str, ...] = ()
     torch: str = ""
     cpu_capability: str = ""
+    killed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
