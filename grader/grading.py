@@ -21,14 +21,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from grader import judged, ordering, packages, submission
 from grader.assignment import Assignment
 from grader.errors import GraderError
 from grader.judged import Judged, Views
 from grader.model import Audience, Change, Json, Outcome, Planned, Reading
-from grader.sandbox import launch, private
+from grader.sandbox import launch, private, tasks
 from grader.sandbox.watchdog import Watchdog
 from grader.suite import messages
 from grader.suite.messages import Broken, Order, Stage, Verdicts
@@ -224,23 +224,29 @@ class Judge:
             f" {self.settings.preload!r})"
         )
         with (self._folder / "stderr").open("wb") as stderr:
-            self._process = subprocess.Popen(
-                launch.command(program),
-                cwd=self._folder / "judge",
-                env={**launch.environment(self._folder), **self.settings.environment},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                # Whoever outlives the other must still be seen to use the folder.
-                pass_fds=self._private.passed_on,
-                # Ctrl-C is for the front desk alone.
-                **launch.own_group(),
-            )
+            self._process = tasks.started(lambda: self._begin(program, stderr))
         self._asked = False
         self._watchdog = Watchdog(self._process)
-        self._watchdog.start()
+        tasks.started(self._watchdog.start)
         # Keys in the environment, and all other submissions: here as well as in the judge.
         launch.hide()
+
+    def _begin(self, program: str, stderr: IO[bytes]) -> "subprocess.Popen[bytes]":
+        folder, held = self._folder, self._private
+        if folder is None or held is None:
+            raise GraderError("the judge has no folder")
+        return subprocess.Popen(
+            launch.command(program),
+            cwd=folder / "judge",
+            env={**launch.environment(folder), **self.settings.environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            # Whoever outlives the other must still be seen to use the folder.
+            pass_fds=held.passed_on,
+            # Ctrl-C is for the front desk alone.
+            **launch.own_group(),
+        )
 
     def _verdicts(self, order: Order, assignment: Assignment) -> Verdicts | Broken:
         """What the judge says; what errs on the reference, too, is the suite's fault."""

@@ -69,11 +69,13 @@ class Judged:
             run=self.run,
             audience=audience,
             diagnoses=verdicts.diagnoses,
-            problems=_merged(self.problems, verdicts.problems),
+            problems=_merged(self.problems, verdicts.told(audience)),
+            hidden_asked=verdicts.hidden_asked,
             output=report.Output(
                 text=verdicts.output,
                 truncated=verdicts.dropped_bytes > 0 or verdicts.output_tail != "",
                 before_hidden=verdicts.before_hidden,
+                cut_before_hidden=verdicts.cut_before_hidden,
             ),
         )
 

@@ -20,6 +20,7 @@ from grader.errors import GraderError
 from grader.files import read_json, replace_file
 from grader.model import (
     Audience,
+    CriterionVerdict,
     Diagnosis,
     Json,
     Outcome,
@@ -55,6 +56,17 @@ _SENTENCE_CHARACTERS = 4096
 _PROBLEMS = 50
 # Said by the grader alone, without any word or number of a worker.
 _FOR_EVERYONE = rubric.OWN_MESSAGES | {"spent.deaths", "spent.total"}
+# Of these, those that tell no more of hidden tests than the score does: they follow from reading
+# the file, or from which criteria were earned.
+_AS_COARSE_AS_THE_SCORE = frozenset(
+    {
+        "criterion.not_done",
+        "criterion.missing",
+        "criterion.needs",
+        "criterion.unreadable",
+        "criterion.grader_failed",
+    }
+)
 # Above this, JSON readers that know only doubles read another number.
 _EXACT_IN_JSON = 2**53
 
@@ -95,11 +107,13 @@ class Output:
         truncated: whether there was more than `text`.
         before_hidden: how many characters of `text` came before the first hidden test. Once a
             hidden test has an outcome, students see these and no more; None counts as 0.
+        cut_before_hidden: whether there was more than `text` by then.
     """
 
     text: str = ""
     truncated: bool = False
     before_hidden: int | None = None
+    cut_before_hidden: bool = False
 
 
 def build(
@@ -115,6 +129,7 @@ def build(
     output: Output = Output(),
     official: bool = False,
     status: Status = "graded",
+    hidden_asked: bool = True,
 ) -> dict[str, Any]:
     """The report as plain JSON data, keys in the order of the contract.
 
@@ -124,6 +139,8 @@ def build(
         outcomes: of `rubric.complete`, in the order in which the tests ran.
         problems: what is wrong with the file; those of `reading` that are not among them come
             first.
+        hidden_asked: whether the submission has met hidden inputs. Then nothing that depends on
+            what it did with them is in the student's view, but for what was earned.
     """
     scored = _scored(assignment, scored, status)
     failed = status == "grader_failed"
@@ -144,7 +161,9 @@ def build(
         "score": None if failed else rubric.total(scored),
         "decided": rubric.decided(scored),
         "max_score": rubric.max_score(scored),
-        "criteria": [_criterion(each, outcomes, audience) for each in scored],
+        "criteria": [
+            _criterion(each, outcomes, audience, hidden_asked=hidden_asked) for each in scored
+        ],
         "tests": [
             _test(each, audience)
             for each in outcomes
@@ -155,7 +174,7 @@ def build(
         ],
         "problems": [_problem(each) for each in told],
         "output": _output(output, outcomes, audience),
-        "run": _run(run, audience),
+        "run": _run(run, audience, hidden_asked=hidden_asked and _has_hidden(outcomes)),
     }
     return shortened(whole)
 
@@ -196,38 +215,67 @@ def _submission(submission: Submission) -> dict[str, Json]:
     }
 
 
-def _criterion(scored: Scored, outcomes: Sequence[Outcome], audience: Audience) -> dict[str, Json]:
-    criterion = scored.criterion
-    message = scored.message
+def _criterion(
+    scored: Scored, outcomes: Sequence[Outcome], audience: Audience, *, hidden_asked: bool
+) -> dict[str, Json]:
+    criterion, verdict, message = scored.criterion, scored.verdict, scored.message
     if audience == "student":
-        message = _for_students(scored, outcomes)
+        mine = [each for each in outcomes if each.criterion == criterion.id]
+        if hidden_asked and _has_hidden(mine):
+            verdict = _verdict_for_students(scored, mine)
+        message = _for_students(scored, verdict, mine, hidden_asked=hidden_asked)
     return {
         "id": criterion.id,
         "title": _text(criterion.title),
         "points": criterion.points,
         "earned": scored.earned,
-        "verdict": scored.verdict,
+        "verdict": verdict,
         "needs": [*criterion.needs],
         "message": _text(message) if message is not None else None,
     }
 
 
-def _for_students(scored: Scored, outcomes: Sequence[Outcome]) -> Text | None:
+def _has_hidden(outcomes: Sequence[Outcome]) -> bool:
+    return any(each.visibility == "hidden" for each in outcomes)
+
+
+def _verdict_for_students(scored: Scored, mine: Sequence[Outcome]) -> CriterionVerdict:
+    """The verdict as far as shown tests give it; of hidden ones only whether they were lost.
+
+    Whether one failed or was not run any more is what a submission can choose once it has seen
+    the inputs. A course's own mistake is told all the same, because somebody has to mend it.
+    """
+    verdict, message = scored.verdict, scored.message
+    if verdict not in ("failed", "not_run") or (
+        message is not None and message.code in _AS_COARSE_AS_THE_SCORE
+    ):
+        return verdict
+    shown = {each.verdict for each in mine if each.visibility == "shown"}
+    return "not_run" if "not_run" in shown and "failed" not in shown else "failed"
+
+
+def _for_students(
+    scored: Scored,
+    verdict: CriterionVerdict,
+    mine: Sequence[Outcome],
+    *,
+    hidden_asked: bool,
+) -> Text | None:
     """The message, unless it may come from a hidden test: then only that one was lost.
 
     An allow-list: a shown test of this criterion said it, or no word of a worker is in it.
     """
     message = scored.message
-    if message is None or message.code in _FOR_EVERYONE:
-        return message
-    if any(
-        each.visibility == "shown"
-        and each.criterion == scored.criterion.id
-        and each.message == message
-        for each in outcomes
+    if message is None:
+        return None
+    allowed = _FOR_EVERYONE
+    if hidden_asked and _has_hidden(mine):
+        allowed = _AS_COARSE_AS_THE_SCORE
+    if message.code in allowed or any(
+        each.visibility == "shown" and each.message == message for each in mine
     ):
         return message
-    kind = scored.verdict if scored.verdict in ("not_run", "errored") else "failed"
+    kind = verdict if verdict in ("not_run", "errored") else "failed"
     return catalog.text(f"report.hidden_{kind}")
 
 
@@ -279,23 +327,26 @@ def _output(output: Output, outcomes: Sequence[Outcome], audience: Audience) -> 
     text, truncated = output.text, output.truncated
     if audience == "student" and any(each.visibility == "hidden" for each in outcomes):
         text = text[: output.before_hidden or 0]
-        truncated = truncated or len(text) < len(output.text)
+        # Not whether it printed more: that, too, it can decide by what it has seen.
+        truncated = output.cut_before_hidden or output.before_hidden is None
     # An escape is up to ten characters long; cut at the end only, because this is the head.
     cleaned = clean(text, len(text) * 10)
     head = cleaned[:_OUTPUT_CHARACTERS]
     return {"text": head, "truncated": truncated or len(head) < len(cleaned)}
 
 
-def _run(run: Run, audience: Audience) -> dict[str, Json]:
+def _run(run: Run, audience: Audience, *, hidden_asked: bool) -> dict[str, Json]:
     staff = audience == "staff"
+    # A submission that has seen hidden inputs decides how long it takes: the next one begins then.
+    timed = staff or not hidden_asked
     usage: Json = {"cpu_s": run.usage.cpu_s, "peak_memory_mib": run.usage.peak_memory_mib}
     tail: Json = {
         "tail": clean(run.output_tail, _OUTPUT_CHARACTERS),
         "dropped_bytes": run.dropped_bytes,
     }
     return {
-        "started_at": run.started_at,
-        "duration_s": run.duration_s,
+        "started_at": run.started_at if timed else f"{run.started_at[:16]}:00Z",
+        "duration_s": run.duration_s if timed else None,
         "seed": run.seed if staff else None,
         "grader_version": run.grader_version,
         "python": run.python,

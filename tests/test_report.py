@@ -233,13 +233,57 @@ def test_what_the_rubric_itself_says_reaches_students(hw4: Assignment) -> None:
     assert codes == ["criterion.not_done", "criterion.not_done", "criterion.missing"]
 
 
-def test_students_learn_that_a_hidden_test_found_no_time_left(hw4: Assignment) -> None:
+def test_students_learn_that_shown_tests_left_no_time_for_hidden_ones(hw4: Assignment) -> None:
     spent = a_text("No time left.", code="spent.total")
     outcomes = [an_outcome(visibility="hidden", verdict="not_run", message=spent)]
 
-    made = a_report(hw4, outcomes=outcomes, audience="student")
+    made = a_report(hw4, outcomes=outcomes, audience="student", hidden_asked=False)
 
     assert made["criteria"][1]["message"]["en"] == "No time left."
+    assert made["criteria"][1]["verdict"] == "not_run"
+
+
+HIDDEN_ENDS = {
+    "failed": an_outcome(visibility="hidden", verdict="failed", message=a_text("SECRET 0.25")),
+    "raised": an_outcome(
+        visibility="hidden", verdict="failed", cause="raised", message=a_text("SECRET 0.5")
+    ),
+    "timeout": an_outcome(visibility="hidden", verdict="failed", cause="timeout"),
+    "no time left": an_outcome(
+        visibility="hidden", verdict="not_run", message=a_text("No.", code="spent.total")
+    ),
+    "no life left": an_outcome(
+        visibility="hidden", verdict="not_run", message=a_text("No.", code="spent.deaths")
+    ),
+    "not begun": an_outcome(
+        visibility="hidden", verdict="not_run", message=a_text("No.", code="criterion.not_run")
+    ),
+}
+
+
+def test_all_ways_of_losing_a_hidden_test_look_alike_to_students(hw4: Assignment) -> None:
+    """How it was lost is what a submission can choose once it has seen the inputs."""
+    made = [
+        a_report(hw4, outcomes=[an_outcome(), each], audience="student")
+        for each in HIDDEN_ENDS.values()
+    ]
+
+    seen = {json.dumps(each, sort_keys=True) for each in made}
+    assert len(seen) == 1
+    assert made[0]["criteria"][1]["verdict"] == "failed"
+
+
+def test_how_long_a_submission_with_hidden_inputs_took_is_for_staff(hw4: Assignment) -> None:
+    hidden = [an_outcome(), an_outcome(visibility="hidden")]
+
+    student = a_report(hw4, outcomes=hidden, audience="student")
+    staff = a_report(hw4, outcomes=hidden)
+    at_home = a_report(hw4, outcomes=[an_outcome()], audience="student", hidden_asked=False)
+
+    assert student["run"]["duration_s"] is None
+    assert student["run"]["started_at"].endswith(":00Z")
+    assert staff["run"]["duration_s"] == at_home["run"]["duration_s"] > 0
+    assert [report.validate(each) for each in (student, staff, at_home)] == [[], [], []]
 
 
 def test_students_see_the_output_up_to_the_first_hidden_test(hw4: Assignment) -> None:
@@ -248,7 +292,8 @@ def test_students_see_the_output_up_to_the_first_hidden_test(hw4: Assignment) ->
     student = a_report(hw4, output=output, audience="student")["output"]
     staff = a_report(hw4, output=output)["output"]
 
-    assert student == {"text": r"before\x1b[0m|", "truncated": True}
+    # Not whether there was more: that, too, a submission can decide by what it has seen.
+    assert student == {"text": r"before\x1b[0m|", "truncated": False}
     assert staff == {"text": r"before\x1b[0m|after", "truncated": False}
 
 

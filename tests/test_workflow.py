@@ -282,6 +282,7 @@ def a_runner(root: Path, **inputs: object) -> Runner:
             "secrets.seed": "",
             "secrets.assignments-token": "",
             "github.token": "",
+            "github.repository": "us/class",
             "github.event.repository.private": True,
         },
     )
@@ -332,7 +333,7 @@ def test_a_number_of_shards_that_is_none_is_refused(tmp_path: Path, shards: str)
 @posix
 @pytest.mark.parametrize(
     ("private", "allowed", "code"),
-    [(True, False, 0), (False, False, 1), (False, True, 0), ("", False, 0)],
+    [(True, False, 0), (False, False, 1), (False, True, 0)],
 )
 def test_a_class_is_not_graded_in_public(
     tmp_path: Path, private: object, allowed: bool, code: int
@@ -342,6 +343,55 @@ def test_a_class_is_not_graded_in_public(
 
     assert runner.job("plan") == code
     assert (code == 1) == ("everybody could download the results" in runner.log)
+
+
+@posix
+@pytest.mark.parametrize("private", ["", "null", "maybe"])
+def test_an_event_that_does_not_name_the_repository_opens_nothing(
+    tmp_path: Path, private: str
+) -> None:
+    runner = a_runner(tmp_path)
+    runner.known["github.event.repository.private"] = private
+
+    assert runner.job("plan") == 1
+    assert "GitHub does not say that this repository is private" in runner.log
+    assert not (tmp_path / "artifacts").exists()
+
+
+@posix
+@pytest.mark.parametrize(
+    ("answer", "code"), [("true", 0), ("false", 1), ("", 1), ("{}", 1), (None, 1)]
+)
+def test_where_the_event_is_silent_github_is_asked(
+    tmp_path: Path, answer: str | None, code: int
+) -> None:
+    runner = a_runner(tmp_path)
+    runner.known["github.event.repository.private"] = ""
+    asked = tmp_path / "bin" / "gh"
+    said = "exit 4" if answer is None else f"printf '%s\\n' '{answer}'"
+    asked.write_text(f'#!/bin/sh\n[ "$2" = repos/us/class ] || exit 5\n{said}\n')
+    asked.chmod(0o755)
+
+    assert runner.job("plan") == code, runner.log
+    assert (tmp_path / "artifacts").exists() is (code == 0)
+
+
+def test_the_example_for_gitlab_keeps_the_parts_whatever_happens_and_publishes_nothing() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    jobs = next(
+        read
+        for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+        if "image" in (read := yaml.safe_load(block))
+    )
+
+    assert all(jobs[name]["artifacts"]["when"] == "always" for name in ("grade", "merge"))
+    assert all(jobs[name]["artifacts"]["access"] == "developer" for name in ("grade", "merge"))
+    assert jobs["merge"]["when"] == "always"
+    guard = jobs["before_script"][0]
+    for visibility, code in (("private", 0), ("public", 1), ("internal", 1), ("", 1), (None, 1)):
+        own = {} if visibility is None else {"CI_PROJECT_VISIBILITY": visibility}
+        done = subprocess.run(["sh", "-c", guard], env={"PATH": os.environ["PATH"], **own})
+        assert done.returncode == code, visibility
 
 
 @posix

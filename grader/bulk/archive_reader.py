@@ -57,6 +57,7 @@ class ArchiveReader:
     def walk(self, root: Path, *, outside: Path | None = None) -> Iterator[Entry | Refused]:
         """Every file below a folder or in a zip file; see `archives.walk`."""
         skipped: dict[str, str] = {}
+        suspected: set[str] = set()
         while True:
             listing = _Listing()
             asked = {
@@ -66,12 +67,14 @@ class ArchiveReader:
                 "skipped": skipped,
             }
             try:
-                self._reader.ask("walk", asked, hear=listing.hear)
+                self._reader.ask_once("walk", asked, hear=listing.hear)
             except Stopped as stopped:
                 if listing.begun in skipped:
                     raise
                 # From the start, without what it died of: most of the time nothing dies.
-                skipped[listing.begun] = f"reading_{stopped.reason}"
+                if stopped.certain or listing.begun in suspected:
+                    skipped[listing.begun] = f"reading_{stopped.reason}"
+                suspected.add(listing.begun)
                 continue
             yield from listing.found
             return
@@ -146,9 +149,6 @@ class _Listing:
         self.found: list[Entry | Refused] = []
 
     def hear(self, now: str, value: Any) -> None:
-        if now == "again":
-            self.begun, self.found = ".", []
-            return
         if now == "begun":
             self.begun = value
             return

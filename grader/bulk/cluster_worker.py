@@ -123,14 +123,19 @@ class Post:
         return Graded(results=results, seconds=time.monotonic() - began)
 
     def _each(self, task: Task) -> Result | Lost | Refused:
-        try:
-            assignment = self.assignments[task.assignment]
-            return engine.grade_one(
-                self.read(task), assignment, self.judge, stopped=self.stopped.is_set
-            )
-        except Exception as error:  # noqa: BLE001 - one submission must not stop the rest
-            self.judge.close()
-            return Lost(failure=repr(error))
+        assignment = self.assignments[task.assignment]
+        first: str | None = None
+        while True:
+            try:
+                return engine.grade_one(
+                    self.read(task), assignment, self.judge, stopped=self.stopped.is_set
+                )
+            except Exception as error:  # noqa: BLE001 - one submission must not stop the rest
+                self.judge.close()
+                # It may have met a shortage that has passed by now.
+                if first is not None or self.stopped.is_set():
+                    return Lost(failure=repr(error))
+                first = repr(error)
 
     def read(self, task: Task) -> Reading:
         if task.unread is not None:

@@ -3,15 +3,16 @@
 Theory of operation. The threads do little but wait: each starts a reader and a judge (processes;
 the judge has its own zygote and workers), takes the next job in the plan's order, has the file
 read, sends what was read to the judge, and hands the two reports to the caller, who alone writes
-them. All threads walk through the plan
-together, so that a judge changes its suite once for each assignment. A judge is told code, suite
-and seed; who handed in what is filled in by the caller afterwards.
+them. All threads walk through the plan together, so that a judge changes its suite once for each
+assignment. A judge is told code, suite and seed; who handed in what is filled in by the caller
+afterwards.
 
 `grade_one` is the whole of it and knows no thread, queue or file: another scheduler calls the same.
 """
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +24,11 @@ from grader.grading import Judge, Settings
 from grader.judged import Views
 from grader.model import Kind, OpenedFile, Reading, Submission
 from grader.reader.client import Reason, unread
-from grader.sandbox import private
+from grader.sandbox import private, tasks
+
+# What failed after longer than this did not meet a passing shortage, and is not tried again.
+SHORT_S = 120.0
+UNREAD = "cannot be read: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +163,7 @@ class _Crew:
 
     def start(self) -> None:
         for thread in self.threads:
-            thread.start()
+            tasks.started(thread.start)
 
     def stop(self) -> None:
         """End every process, whatever it is doing, and wait for the threads."""
@@ -174,11 +179,20 @@ class _Crew:
                 continue
 
     def _work(self, files: ArchiveReader, judge: Judge) -> None:
+        # What failed on our side is tried again when the others are done: what was short then (of
+        # processes, of memory), perhaps because of a neighbour, may be there now.
+        again: list[Job] = []
         try:
             while not self.ended.is_set() and (job := self._next()) is not None:
+                began = time.monotonic()
                 found = self._graded(job, files, judge)
-                if not self.ended.is_set():
+                if _is_ours(found, judge) and time.monotonic() - began < SHORT_S:
+                    again.append(job)
+                elif not self.ended.is_set():
                     self.results.put((job, found))
+            for job in again:
+                if not self.ended.is_set():
+                    self.results.put((job, self._graded(job, files, judge)))
         finally:
             files.close()
             judge.close()
@@ -198,7 +212,7 @@ class _Crew:
             reading = self._read(job, files)
             return grade_one(reading, assignment, judge, stopped=self.ended.is_set)
         except OSError as error:
-            return Lost(failure=f"cannot be read: {error.strerror or error}")
+            return Lost(failure=f"{UNREAD}{error.strerror or error}")
         except Exception as error:  # noqa: BLE001 - one submission must not stop the rest
             judge.close()
             return Lost(failure=repr(error))
@@ -207,3 +221,13 @@ class _Crew:
         if job.unread is not None:
             return unread(handed_in(job), job.unread)
         return files.understand(self.local.locate(job), handed_in(job), self.names)
+
+
+def _is_ours(found: Result | Lost | Refused, judge: Judge) -> bool:
+    """Whether the grader failed, and no file of the submission or of the course did."""
+    match found:
+        case Result(views=views) if views.staff["status"] == "grader_failed":
+            return bool(judge.broken) and judge.broken[-1].kind in ("grader", "twice")
+        case Lost():
+            return not found.failure.startswith(UNREAD)
+    return False

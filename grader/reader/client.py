@@ -16,7 +16,7 @@ from grader.errors import GraderError
 from grader.model import OpenedFile, Problem, Reading, Submission
 from grader.plain import reading_from
 from grader.reader.serve import MEMORY_MIB
-from grader.sandbox import launch
+from grader.sandbox import launch, tasks
 from grader.sandbox.watchdog import Watchdog
 from grader.texts import catalog
 
@@ -26,9 +26,8 @@ Reason = Literal["time", "memory", "died"]
 CPU_S: Final = 10.0
 # A machine may be busy; where processor time cannot be bounded, this alone bounds it.
 WALL_FACTOR, LEAST_WALL_S = 5.0, 30.0
+_SIGKILL: Final = 9
 _SIGXCPU: Final = 24
-# SIGHUP, SIGINT, SIGKILL, SIGTERM: nothing that is read makes an interpreter send them to itself.
-_SENT: Final = (-1, -2, -9, -15)
 
 
 class Stopped(Exception):
@@ -37,14 +36,16 @@ class Stopped(Exception):
     Args:
         reason: too much time, too much memory, or the interpreter itself broke down.
         parts: what it had said before.
-        sent: a signal ended it that anybody may have sent.
+        certain: a limit was exceeded. Else somebody else may have ended it.
     """
 
-    def __init__(self, reason: Reason, parts: tuple[Any, ...] = (), *, sent: bool = False) -> None:
+    def __init__(
+        self, reason: Reason, parts: tuple[Any, ...] = (), *, certain: bool = True
+    ) -> None:
         super().__init__(reason)
         self.reason: Reason = reason
         self.parts = parts
-        self.sent = sent
+        self.certain = certain
 
 
 class Reader:
@@ -76,20 +77,29 @@ class Reader:
     def start(self) -> "Reader":
         """Start the process, if it is not running, so that it gets ready while others work."""
         if self._process is None:
-            self._process = subprocess.Popen(
-                launch.command(self._program),
-                cwd=Path(Path.cwd().anchor),
-                # It writes nothing; whoever looks for a home finds none.
-                env=launch.environment(Path(Path.cwd().anchor) / "nonexistent"),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                # Ctrl-C is for the front desk alone.
-                **launch.own_group(),
-            )
-            self._watchdog = Watchdog(self._process, memory_mib=2 * MEMORY_MIB)
-            self._watchdog.start()
+            try:
+                self._process = tasks.started(self._begin)
+                self._watchdog = Watchdog(self._process, memory_mib=2 * MEMORY_MIB)
+                tasks.started(self._watchdog.start)
+            except (OSError, RuntimeError) as error:
+                # Nothing about the file: who asks would take an OSError for that.
+                self.close()
+                raise GraderError(f"no reader could be started: {error}") from error
         return self
+
+    def _begin(self) -> "subprocess.Popen[bytes]":
+        root = Path(Path.cwd().anchor)
+        return subprocess.Popen(
+            launch.command(self._program),
+            cwd=root,
+            # It writes nothing; whoever looks for a home finds none.
+            env=launch.environment(root / "nonexistent"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # Ctrl-C is for the front desk alone.
+            **launch.own_group(),
+        )
 
     def understand(self, opened: OpenedFile, names: Collection[str]) -> Reading:
         """What can be understood of a file; one that cannot be read in time is `unreadable`."""
@@ -107,13 +117,36 @@ class Reader:
         content: bytes = b"",
         *,
         cpu_s: float = CPU_S,
-        hear: Callable[[str, Any], None] = lambda _now, _value: None,
     ) -> Any:
         """The answer to a question: plain JSON, or bytes.
 
+        A reader that somebody ended is no word about a file: the next one is asked, too.
+
+        Raises:
+            Stopped: there is none, because of what was to be read.
+            OSError: the file to be read cannot be opened, or is another one by now.
+            GraderError: there is none, because of a fault of ours.
+        """
+        try:
+            return self.ask_once(what, asked, content, cpu_s=cpu_s)
+        except Stopped as stopped:
+            if stopped.certain:
+                raise
+        return self.ask_once(what, asked, content, cpu_s=cpu_s)
+
+    def ask_once(
+        self,
+        what: str,
+        asked: Mapping[str, object],
+        content: bytes = b"",
+        *,
+        cpu_s: float = CPU_S,
+        hear: Callable[[str, Any], None] = lambda _now, _value: None,
+    ) -> Any:
+        """As `ask`, but only one reader is asked.
+
         Args:
-            hear: is called with each message before the answer, and its value; with `again`
-                when the answer is begun anew, in another process.
+            hear: is called with each message before the answer, and its value.
 
         Raises:
             Stopped: there is none, because of what was to be read.
@@ -121,17 +154,6 @@ class Reader:
             GraderError: there is none, because of a fault of ours.
         """
         line = json.dumps({"ask": what, "with": asked, "bytes": len(content), "cpu_s": cpu_s})
-        frame = line.encode("ascii") + b"\n" + content
-        try:
-            return self._ask(frame, cpu_s, hear)
-        except Stopped as stopped:
-            if not stopped.sent:
-                raise
-        # Perhaps it was killed by something that has nothing to do with the question.
-        hear("again", None)
-        return self._ask(frame, cpu_s, hear)
-
-    def _ask(self, frame: bytes, cpu_s: float, hear: Callable[[str, Any], None]) -> Any:
         parts: list[Any] = []
         # Unless it says better: what it dies of has used it up.
         self.used_s = cpu_s
@@ -141,7 +163,7 @@ class Reader:
                 raise GraderError("the reader has no pipes")
             self._let_work(cpu_s)
             try:
-                process.stdin.write(frame)
+                process.stdin.write(line.encode("ascii") + b"\n" + content)
                 process.stdin.flush()
                 while message := process.stdout.readline():
                     said = json.loads(message)
@@ -198,7 +220,8 @@ class Reader:
     def _death(self, process: "subprocess.Popen[bytes]", parts: tuple[Any, ...]) -> Stopped:
         """Why the process is gone; it is put away."""
         killed_for = self._watchdog.killed_for
-        ended_by_us = self._process is not process
+        # Nobody waits for an answer any more.
+        closed = self._process is not process
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(1)
         code = process.poll()
@@ -207,9 +230,8 @@ class Reader:
             return Stopped(killed_for, parts)
         if code == -_SIGXCPU:
             return Stopped("time", parts)
-        # The kernel kills where the machine's memory is at its end.
-        reason: Reason = "memory" if code == -9 else "died"
-        return Stopped(reason, parts, sent=code in _SENT and not ended_by_us)
+        # The kernel kills where the machine's memory is at its end; so may anybody.
+        return Stopped("memory" if code == -_SIGKILL else "died", parts, certain=closed)
 
 
 def unread(submission: Submission, reason: Reason) -> Reading:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.errors import GraderError
 from grader.model import DeathCause, Limits
-from grader.sandbox import launch
+from grader.sandbox import launch, tasks
 from grader.sandbox.link import Death, Output
 
 START_S = 120.0
@@ -58,14 +58,16 @@ class ForkedBench:
             "from grader.sandbox.zygote import main; "
             f"main({theirs.fileno()}, {str(folder)!r}, {without!r}, {preload!r})"
         )
-        self.process = subprocess.Popen(
-            launch.command(program),
-            cwd=folder,
-            env=launch.environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            start_new_session=True,
+        self.process: subprocess.Popen[bytes] = tasks.started(
+            lambda: subprocess.Popen(
+                launch.command(program),
+                cwd=folder,
+                env=launch.environment(folder),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
         )
         theirs.close()
         self.ready = False

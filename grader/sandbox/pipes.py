@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import IO
 
 from grader.errors import GraderError
+from grader.sandbox import tasks
 
 CHUNK = 1 << 16
 # Of what is printed while it is taken; the rest comes with the next look.
@@ -30,7 +31,7 @@ class Pipe:
         # Held from before a read until what was read is in the queue.
         self.reading = threading.Lock()
         self.reader = threading.Thread(target=self._pump, daemon=True)
-        self.reader.start()
+        tasks.started(self.reader.start)
 
     def get(self, timeout_s: float) -> bytes | None:
         """The next bytes; b"" at the end; None when none came in time."""

@@ -23,7 +23,7 @@ import psutil
 
 from grader.errors import GraderError
 from grader.model import DeathCause, Limits
-from grader.sandbox import family
+from grader.sandbox import family, tasks
 from grader.sandbox.link import Death, Output
 from grader.sandbox.spawned import END_S, JOIN_S, Spawned
 
@@ -69,7 +69,7 @@ class PortableBench:
             self.watcher = threading.Thread(
                 target=self._watch_lifeline, args=(lifeline,), daemon=True
             )
-            self.watcher.start()
+            tasks.started(self.watcher.start)
 
     def start(self, limits: Limits, output: Output) -> "PortableLink":
         process = self.waiting or self._spawn()
@@ -197,6 +197,8 @@ class PortableLink:
         self.peak = max(self.peak, sum(max(0, each - self.idle_rss) for each in resident))
         if len(members) > self.limits.processes:
             self.excess = ("signal", "processes")
+        elif sum(map(_threads, members)) > tasks.share() + tasks.SLACK:
+            self.excess = ("signal", "threads")
         elif self.peak > self.limits.memory_mib << 20:
             self.excess = ("memory", "")
         if self.excess is not None:
@@ -259,6 +261,13 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return str(number)
+
+
+def _threads(process: psutil.Process) -> int:
+    try:
+        return int(process.num_threads())
+    except psutil.Error:
+        return 0
 
 
 def _rss(process: psutil.Process) -> int:

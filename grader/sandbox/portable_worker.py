@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from grader.sandbox import command_line, plots, worker
+from grader.sandbox import command_line, plots, tasks, worker
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     # What is printed goes where stderr goes: the judge reads it as output.
     os.dup2(2, 1)
     os.close(devnull)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    tasks.started(threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start)
     import torch
 
     torch.set_num_threads(1)
@@ -38,7 +38,7 @@ def main() -> None:
     plots.draw_to_nowhere()
     _set_limits(json.loads(_line(reader)))
     sys.path[:] = command_line.path_beyond_the_checkout()
-    for name in ("command_line", "plots", "portable_worker"):
+    for name in ("command_line", "plots", "portable_worker", "tasks"):
         sys.modules.pop(f"grader.sandbox.{name}", None)
     sys.modules["__main__"] = type(sys)("__main__")
     # The place of the lock-down: nothing of the submission has been read yet.

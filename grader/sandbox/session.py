@@ -118,6 +118,7 @@ class Session:
         demanded: the sandbox level without which nothing is run (`full`), or `any`.
         troubles: statements that failed, in their order; `untold` are those beyond the cap.
         notes: what else the worker says of the load, in code words (`compile`).
+        calls: how many requests about the submission's names and objects were sent.
     """
 
     bench: Bench
@@ -128,6 +129,7 @@ class Session:
     troubles: list[Trouble] = field(default_factory=list)
     untold: int = 0
     notes: set[str] = field(default_factory=set)
+    calls: int = 0
     _live: _Live | None = None
     _generation: int = 0
     _deaths: int = 0
@@ -348,6 +350,7 @@ class Session:
         left = self.limits.total_s - self._spent_cpu_s - used
         if left <= 0 or self._wall_left_s() <= 0:
             raise Spent("total")
+        self.calls += 1
         return self._exchange(request, limit_s=min(self.limits.call_s, left), allowance=allowance)
 
     def _exchange(

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from grader.model import Limits
-from grader.sandbox import family, job_object, launch, pipes, scratch
+from grader.sandbox import family, job_object, launch, pipes, scratch, tasks
 
 END_S = 10.0
 # How many processes and threads a user may start beside those that run already, so that a fork
@@ -31,15 +31,17 @@ class Spawned:
     def __init__(self, home: Path, not_orphans: Callable[[], Collection[int]] | None) -> None:
         self.home = home
         program = "from grader.sandbox.portable_worker import main; main()"
-        self.popen = subprocess.Popen(
-            launch.command(program),
-            cwd=home,
-            env=launch.environment(home),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            **_group(),
+        self.popen: subprocess.Popen[bytes] = tasks.started(
+            lambda: subprocess.Popen(
+                launch.command(program),
+                cwd=home,
+                env=launch.environment(home),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                **_group(),
+            )
         )
         self.outside = psutil.Process(self.popen.pid)
         self.family = family.Family(self.outside, home, not_orphans)
@@ -48,7 +50,7 @@ class Spawned:
         self.answers = pipes.Pipe(self.popen.stdout)
         self.prints = pipes.Pipe(self.popen.stderr, most_chunks=256)
         self.requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        threading.Thread(target=self._write, daemon=True).start()
+        tasks.started(threading.Thread(target=self._write, daemon=True).start)
 
     def _job(self) -> "job_object.WinJob | None":
         """Windows: the job that the worker has been taken into; None where it was refused."""

@@ -44,7 +44,7 @@ from pathlib import Path
 import numpy
 import torch
 
-from grader.sandbox import command_line, plots, worker
+from grader.sandbox import command_line, plots, tasks, worker
 from grader.sandbox.linux import lockdown, privileges
 from grader.sandbox.scratch import overfull, remove
 
@@ -196,16 +196,16 @@ def _attend(
     """Fork one worker, watch over it until it is dead, and say how it died."""
     home, plan = terms.home, terms.plan
     lockdown.open_scratch(plan, home, int(_number(limits, "scratch_mib")))
-    idle_kib = _resident_kib(os.getpid())
+    idle_kib, _ = _seen(os.getpid())
     zygote = os.getpid()
-    pid = os.fork()
+    pid = tasks.started(os.fork)
     if pid == 0:
         _become_worker(descriptors, limits, terms, lambda: lockdown.enter(plan, home, zygote))
     for descriptor in descriptors:
         os.close(descriptor)
     _send(control, {"now": "started", "pid": pid})
     try:
-        death = _watch(control, pid, _Ceiling.of(limits, idle_kib, None if plan.tmpfs else home))
+        death = _watch(control, pid, _Ceiling.of(limits, idle_kib, plan, home))
     finally:
         _kill_all(pid)
         lockdown.close_scratch(plan, home)
@@ -282,7 +282,7 @@ def _own_modules() -> tuple[str, ...]:
     means to write to each (it counts who looks), which copies some 700 pages.
     """
     kernel = [name for name in sys.modules if name.startswith("grader.sandbox.linux")]
-    others = ("command_line", "plots", "scratch", "zygote")
+    others = ("command_line", "plots", "scratch", "tasks", "zygote")
     return (*kernel, *(f"grader.sandbox.{name}" for name in others), "__main__")
 
 
@@ -298,22 +298,25 @@ class _Ceiling:
     """What the watcher allows: memory above that of an idle worker, processes, and scratch.
 
     Args:
+        threads: of all processes together, whoever's they are.
         scratch: the folder whose size must be watched; None when it has a size of its own.
     """
 
     idle_kib: int
     extra_kib: int
     processes: int
+    threads: int
     scratch: Path | None
     scratch_bytes: int
 
     @staticmethod
-    def of(limits: dict[str, object], idle_kib: int, scratch: Path | None) -> "_Ceiling":
+    def of(limits: dict[str, object], idle_kib: int, plan: lockdown.Plan, home: Path) -> "_Ceiling":
         return _Ceiling(
             idle_kib=idle_kib,
             extra_kib=int(_number(limits, "memory_mib")) * 1024,
             processes=int(_number(limits, "processes")),
-            scratch=scratch,
+            threads=plan.threads + tasks.SLACK,
+            scratch=None if plan.tmpfs else home,
             scratch_bytes=int(_number(limits, "scratch_mib")) << 20,
         )
 
@@ -370,8 +373,11 @@ def _excess(ceiling: _Ceiling) -> tuple[str, str] | None:
     family = descendants(os.getpid())
     if len(family) > ceiling.processes:
         return "signal", "processes"
+    seen = [_seen(pid) for pid in family]
+    if sum(threads for _, threads in seen) > ceiling.threads:
+        return "signal", "threads"
     # Pages shared with the zygote count in every process, so each is measured above an idle one.
-    if sum(max(0, _resident_kib(pid) - ceiling.idle_kib) for pid in family) > ceiling.extra_kib:
+    if sum(max(0, kib - ceiling.idle_kib) for kib, _ in seen) > ceiling.extra_kib:
         return "memory", ""
     if ceiling.scratch is not None and overfull(ceiling.scratch, ceiling.scratch_bytes):
         return "signal", "scratch"
@@ -436,14 +442,16 @@ def _parent_of(entry: str) -> int:
         return -1
 
 
-def _resident_kib(pid: int) -> int:
-    """Anonymous and shared memory; file-backed pages (torch itself) are not its own."""
-    total = 0
+def _seen(pid: int) -> tuple[int, int]:
+    """Anonymous and shared memory in KiB (pages of files, as torch's, are not its own); threads."""
+    total = threads = 0
     with contextlib.suppress(OSError), Path(f"/proc/{pid}/status").open("rb") as status:
         for line in status:
             if line.startswith((b"RssAnon:", b"RssShmem:")):
                 total += int(line.split()[1])
-    return total
+            elif line.startswith(b"Threads:"):
+                threads = int(line.split()[1])
+    return total, threads
 
 
 def _virtual_bytes() -> int:

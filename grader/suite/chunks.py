@@ -31,6 +31,7 @@ from pathlib import Path
 
 from grader.errors import AssignmentError, GraderError
 from grader.model import Limits
+from grader.sandbox import tasks
 from grader.sandbox.forked import ForkedBench
 from grader.sandbox.link import Bench
 from grader.sandbox.linux import privileges
@@ -117,7 +118,7 @@ class Forks:
         gc.freeze()
         down, up = os.pipe(), os.pipe()
         judge = os.getpid()
-        pid = os.fork()
+        pid = tasks.started(os.fork)
         if pid == 0:
             os.close(down[1])
             os.close(up[0])

@@ -298,17 +298,23 @@ class Driver:
         self.tell({"now": "done", "verdicts": verdicts(self.run, bench)})
 
     def _probe(self, order: Order, run: Run) -> None:
-        """After the last test: the numbers on the probes, and whose numbers they are."""
+        """After the last test: the numbers on the probes, and whose numbers they are.
+
+        A hint is for the student, so what it rests on comes from a worker that has met no hidden
+        input; and where a submission keeps something from call to call, from one that has met no
+        argument of the tests.
+        """
         run.close_the_shown_part()
         keeps = _shows(_KEEPS, order)
-        if keeps and not order.only_probes:
+        fresh = (keeps or run.hidden_asked) and not order.only_probes
+        if fresh:
             run.session.close()
         numbers = probes.run(self.assignment, run.session, order.changes)
         if order.only_probes:
             run.numbers = {id: knowledge.numbers_json(each) for id, each in numbers.items()}
         elif self.diagnostician is not None:
             run.diagnoses = self.diagnostician.diagnose(numbers)
-            if not run.diagnoses and not keeps and _shows(_REMEMBERS, order):
+            if not run.diagnoses and not fresh and _shows(_REMEMBERS, order):
                 # What a submission remembers of the tests' calls hides whose numbers these are.
                 run.session.close()
                 numbers = probes.run(self.assignment, run.session, order.changes)
@@ -363,6 +369,7 @@ class Driver:
         run.begin(plan)
         self.desk.refusal = run.lives.refusal(plan)
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        run.end(plan)
         outcome = worst(run.phases)
         run.lives.count(plan, outcome)
         return outcome

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Literal
 
 from grader.model import (
+    Audience,
     Change,
     Diagnosis,
     Json,
@@ -75,17 +76,23 @@ class Verdicts:
 
     Args:
         output: the head of what was printed; the first `before_hidden` characters of it came
-            before the first call of a hidden test.
+            before the first call of a hidden test, and `cut_before_hidden` says whether more had
+            been printed by then than is kept.
+        problems: those that were known by then; `late_problems` are for staff only.
+        hidden_asked: whether a worker of the submission has met hidden inputs.
         killed: a worker died of a SIGKILL that was none of ours.
     """
 
     planned: tuple[Planned, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     problems: tuple[Problem, ...] = ()
+    late_problems: tuple[Problem, ...] = ()
+    hidden_asked: bool = False
     diagnoses: tuple[Diagnosis, ...] = ()
     output: str = ""
     output_tail: str = ""
     before_hidden: int = 0
+    cut_before_hidden: bool = False
     dropped_bytes: int = 0
     numbers: Mapping[str, Json] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
@@ -94,6 +101,10 @@ class Verdicts:
     torch: str = ""
     cpu_capability: str = ""
     killed: bool = False
+
+    def told(self, audience: Audience) -> tuple[Problem, ...]:
+        """The problems that this audience may see."""
+        return (*self.problems, *self.late_problems) if audience == "staff" else self.problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +195,7 @@ def done_from(
             "planned": planned,
             "outcomes": outcomes,
             "problems": tuple(problem_from(each) for each in verdicts["problems"]),
+            "late_problems": tuple(problem_from(each) for each in verdicts["late_problems"]),
             "diagnoses": tuple(_diagnosis_from(each) for each in verdicts["diagnoses"]),
             "usage": Usage(**verdicts["usage"]),
             "layers": tuple(verdicts["layers"]),

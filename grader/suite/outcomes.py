@@ -177,7 +177,7 @@ def _outcome(
 
 
 def _death_code(seen: Died) -> str:
-    if seen.detail in ("stale", "processes"):
+    if seen.detail in ("stale", "processes", "threads"):
         return f"died.{seen.detail}"
     return f"died.{seen.cause}"
 

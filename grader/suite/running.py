@@ -27,12 +27,22 @@ class Run:
         self.plan: Planned | None = None
         self.error: AssignmentError | GraderError | None = None
         self.before_hidden: int | None = None
+        self.cut_before_hidden = False
+        self.loaded_before_hidden: troubles.Loaded | None = None
+        self.calls_before = 0
+        self.hidden_asked = False
         self.lost = False
         self.numbers: dict[str, Json] = {}
         self.diagnoses: tuple[Diagnosis, ...] = ()
 
     def begin(self, plan: Planned) -> None:
         self.plan, self.phases = plan, []
+        self.calls_before = self.session.calls
+
+    def end(self, plan: Planned) -> None:
+        """Take note of whether the worker has met hidden inputs."""
+        if plan.visibility == "hidden" and self.session.calls > self.calls_before:
+            self.hidden_asked = True
 
     def add(self, item: pytest.Item, error: BaseException | None, student: Student | None) -> None:
         if self.plan is None:
@@ -46,21 +56,34 @@ class Run:
             self.phases.append(self.reasons.outcome(self.plan, item, problem, student))
 
     def close_the_shown_part(self) -> None:
+        """Nothing that the submission says from now on is for the student's eyes.
+
+        Also not what a replacement worker says while it loads the source again: the one before it
+        may have died at a moment of its choice.
+        """
         if self.before_hidden is None:
-            self.before_hidden = self.session.output.settled()
+            output = self.session.output
+            self.before_hidden = output.settled()
+            self.cut_before_hidden = bool(output.tail)
+            self.loaded_before_hidden = troubles.Loaded.by(self.session)
 
 
 def verdicts(run: Run, bench: Bench) -> dict[str, object]:
     """The part of `Verdicts` that is known at the end, as JSON."""
     run.close_the_shown_part()
-    session = run.session
+    session, known_of = run.session, run.reasons.known
+    whole = troubles.problems(troubles.Loaded.by(session), known_of)
+    shown = troubles.problems(run.loaded_before_hidden or troubles.Loaded.by(session), known_of)
     printed = session.output.printed()
     known = asdict(
         Verdicts(
-            problems=troubles.problems(session, run.reasons.known),
+            problems=shown,
+            late_problems=tuple(each for each in whole if each not in shown),
+            hidden_asked=run.hidden_asked,
             output=printed.head,
             output_tail=printed.tail,
             before_hidden=run.before_hidden or 0,
+            cut_before_hidden=run.cut_before_hidden,
             diagnoses=run.diagnoses,
             numbers=run.numbers,
             dropped_bytes=printed.dropped_bytes,

@@ -58,16 +58,32 @@ def missing_name(seen: Raised | Died) -> str | None:
     return found[1] if found else None
 
 
-def problems(session: Session, known: Known) -> tuple[Problem, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What was told of the load up to a moment."""
+
+    troubles: tuple[Trouble, ...]
+    untold: int
+    notes: frozenset[str]
+
+    @staticmethod
+    def by(session: Session) -> "Loaded":
+        """Up to now."""
+        return Loaded(
+            troubles=tuple(session.troubles), untold=session.untold, notes=frozenset(session.notes)
+        )
+
+
+def problems(loaded: Loaded, known: Known) -> tuple[Problem, ...]:
     """The root causes as problems, at their places in the student's own file."""
-    roots = trace_back(session.troubles).roots
-    texts = [piece.text for piece in session.source.pieces]
+    roots = trace_back(loaded.troubles).roots
+    texts = [piece.text for piece in known.source.pieces]
     told = [_problem(each, texts, known) for each in roots[:MOST_TOLD]]
-    if more := len(roots) - len(told) + session.untold:
+    if more := len(roots) - len(told) + loaded.untold:
         told.append(Problem(kind="more", message=catalog.text("problem.more_failed", count=more)))
     told += [
         Problem(kind="note", message=catalog.text(f"problem.note.{note}"))
-        for note in sorted(session.notes)
+        for note in sorted(loaded.notes)
         if note in _NOTES
     ]
     return tuple(told)

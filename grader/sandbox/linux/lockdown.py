@@ -18,12 +18,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.sandbox import scratch
+from grader.sandbox import scratch, tasks
 from grader.sandbox.linux import landlock, namespaces, places, privileges, seccomp
 from grader.sandbox.linux.privileges import Identity
 
-# Threads count as processes here; no library starts as many on its own.
-_MOST_THREADS = 128
 _FULL = frozenset({"landlock", "seccomp", "no_new_privs", "rlimits"})
 
 
@@ -37,6 +35,7 @@ class Plan:
         identity: the user to become; None to stay the same.
         namespaces: those that the zygote has entered.
         read_only: every mount but scratch is.
+        threads: how many one worker may have.
     """
 
     landlock_abi: int
@@ -48,6 +47,12 @@ class Plan:
     no_new_privs: bool = True
     capabilities: bool = True
     undumpable: bool = True
+    threads: int = tasks.MOST_THREADS
+
+    @property
+    def counted_alone(self) -> bool:
+        """Whether the kernel counts what a worker runs apart from what its user runs elsewhere."""
+        return self.identity is not None or "user_namespace" in self.namespaces
 
     @property
     def tmpfs(self) -> bool:
@@ -102,6 +107,7 @@ def prepare(home: Path, without: Collection[str] = ()) -> Plan:
         no_new_privs="no_new_privs" not in without,
         capabilities="capabilities" not in without,
         undumpable="undumpable" not in without,
+        threads=tasks.MOST_THREADS if identity is not None else tasks.share(),
     )
     open_scratch(plan, home, 1)
     try:
@@ -153,8 +159,8 @@ def enter(plan: Plan, home: Path, parent: int) -> None:
         # Neither Landlock nor the capabilities of one thread bind another.
         raise OSError("there is more than one thread")
     rules = _rules(plan, home) if plan.landlock_abi else None
-    if plan.identity is not None:
-        _limit_threads()
+    if plan.counted_alone:
+        _limit_threads(plan.threads)
     if plan.no_new_privs:
         privileges.gain_nothing_by_exec()
     if plan.identity is not None:
@@ -180,10 +186,10 @@ def _rules(plan: Plan, home: Path) -> landlock.Ruleset:
     return rules
 
 
-def _limit_threads() -> None:
-    """Only for a user that nobody else is: the kernel counts all that a user runs."""
+def _limit_threads(threads: int) -> None:
+    """Only where the worker is counted alone: else the kernel counts all that the user runs."""
     _, ceiling = resource.getrlimit(resource.RLIMIT_NPROC)
-    bound = _MOST_THREADS if ceiling == resource.RLIM_INFINITY else min(_MOST_THREADS, ceiling)
+    bound = threads if ceiling == resource.RLIM_INFINITY else min(threads, ceiling)
     resource.setrlimit(resource.RLIMIT_NPROC, (bound, bound))
 
 
@@ -225,7 +231,7 @@ def _try_namespaces(home: Path, identity: Identity | None) -> None:
 def _in_a_child(attempt: Callable[[], object]) -> str:
     """What went wrong when a forked child tried it; empty when nothing did."""
     reader, writer = os.pipe()
-    pid = os.fork()
+    pid = tasks.started(os.fork)
     if pid == 0:
         told = b"it ended early"
         try:
