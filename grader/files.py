@@ -1,6 +1,8 @@
 """Files written whole or not at all, and JSON read as it really arrives."""
 
+import contextlib
 import json
+import os
 import secrets
 from collections import Counter
 from pathlib import Path
@@ -13,6 +15,7 @@ from grader.texts.reasons import why
 # Reports and run records need 10 levels. What reads them afterwards recurses, too, and some
 # hundreds of levels more would end in its RecursionError instead of a sentence about the file.
 _MOST_LEVELS = 100
+_DRAFT, _DRAFT_END = ".torchgrade-", ".tmp"
 _SYNTAX = {
     "Expecting value": "value",
     "Expecting property name": "key",
@@ -45,7 +48,7 @@ def replace_file(path: Path, content: bytes) -> None:
 def _rename_into(path: Path, content: bytes) -> None:
     # In the same folder, because a rename is atomic only within one file system; a name of its
     # own, because `path.name` may already be as long as names can be.
-    draft = path.parent / f".torchgrade-{secrets.token_hex(8)}.tmp"
+    draft = path.parent / f"{_DRAFT}{secrets.token_hex(8)}{_DRAFT_END}"
     try:
         # Not tempfile: its files are readable by their owner only.
         with draft.open("xb") as file:
@@ -53,6 +56,21 @@ def _rename_into(path: Path, content: bytes) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def remove_drafts(folder: Path, *, levels: int) -> None:
+    """Remove what processes left that were killed while they wrote into `folder`.
+
+    Args:
+        levels: how many levels of folders below it are looked into. Nobody may be writing there.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for each in found:
+            if each.is_dir(follow_symlinks=False):
+                if levels:
+                    remove_drafts(Path(each.path), levels=levels - 1)
+            elif each.name.startswith(_DRAFT) and each.name.endswith(_DRAFT_END):
+                Path(each.path).unlink(missing_ok=True)
 
 
 def read_json(path: Path) -> Json:

@@ -15,7 +15,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from grader.assignment import Assignment
 from grader.errors import GraderError
 from grader.judged import Judged, Views
 from grader.model import Audience, Change, Json, Outcome, Planned, Reading
-from grader.sandbox import launch, scratch, tasks
+from grader.sandbox import launch, private, tasks
 from grader.sandbox.watchdog import Watchdog
 from grader.suite import messages
 from grader.suite.messages import Broken, Order, Stage, Verdicts
@@ -83,6 +82,7 @@ class Judge:
     settings: Settings
     hear: Callable[[Stage], None] = _nobody
     broken: list[Broken] = field(default_factory=list)
+    _private: private.PrivateFolder | None = None
     _folder: Path | None = None
     _process: "subprocess.Popen[bytes] | None" = None
     _asked: bool = False
@@ -207,16 +207,15 @@ class Judge:
                 # It is still loading PyTorch, and there is nothing that it could lose.
                 process.kill()
             _end(process)
-        folder, self._folder = self._folder, None
+        folder, self._private, self._folder = self._private, None, None
         if folder is not None:
-            # Not by rmtree, which ends in a RecursionError where a submission nested folders.
-            with contextlib.suppress(OSError):
-                scratch.remove(folder)
+            folder.remove()
 
     # --- the judge's process --------------------------------------------------------------
 
     def _launch(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="torchgrade-")).resolve()
+        self._private = private.make()
+        self._folder = self._private.path
         for name in ("judge", "bench"):
             (self._folder / name).mkdir(mode=0o700)
         program = (
@@ -233,8 +232,8 @@ class Judge:
         launch.hide()
 
     def _begin(self, program: str, stderr: IO[bytes]) -> "subprocess.Popen[bytes]":
-        folder = self._folder
-        if folder is None:
+        folder, held = self._folder, self._private
+        if folder is None or held is None:
             raise GraderError("the judge has no folder")
         return subprocess.Popen(
             launch.command(program),
@@ -243,6 +242,8 @@ class Judge:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
+            # Whoever outlives the other must still be seen to use the folder.
+            pass_fds=held.passed_on,
             # Ctrl-C is for the front desk alone.
             **launch.own_group(),
         )
@@ -250,6 +251,9 @@ class Judge:
     def _verdicts(self, order: Order, assignment: Assignment) -> Verdicts | Broken:
         """What the judge says; what errs on the reference, too, is the suite's fault."""
         verdicts = self._judge(order)
+        if isinstance(verdicts, Verdicts) and verdicts.killed:
+            # By itself, or by something that has nothing to do with it: the second time tells.
+            verdicts = self._judge(order)
         if isinstance(verdicts, Broken):
             return verdicts
         errored = {each.test for each in verdicts.outcomes if each.verdict == "errored"}

@@ -305,3 +305,18 @@ def test_the_lock_of_a_process_that_is_gone_does_not_hold(tmp_path: Path) -> Non
 
     with store.locked(tmp_path) as opened:
         assert opened.folder == tmp_path
+
+
+def test_what_was_being_written_when_a_run_was_killed_is_removed_by_the_next(
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / "reports" / "lee" / "hw4.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}", encoding="utf-8")
+    for folder in (tmp_path, kept.parent):
+        (folder / ".torchgrade-0123456789abcdef.tmp").write_text("{", encoding="utf-8")
+
+    with store.locked(tmp_path):
+        found = [each for each in tmp_path.rglob("*") if each.is_file()]
+
+    assert sorted(found) == [tmp_path / store.LOCK, kept]

@@ -1,11 +1,15 @@
 """The judge under `grade check`: whose fault it is, and that nothing else is graded by it."""
 
+import contextlib
 import json
 import subprocess
+import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from test_cli import err, grade
 
@@ -130,6 +134,10 @@ def checked(
     found = [json.loads(path.read_text()) for path in (work / "reports").rglob("*.json")]
     several = len({each["assignment"]["id"] for each in found}) > 1
     return {_name(each, several=several): each for each in found}, result
+
+
+def grading_assignment(tmp_path: Path) -> assignment.Assignment:
+    return assignment.load(tiny(tmp_path / "course") / "tiny_example")
 
 
 def _name(report: Mapping[str, Any], *, several: bool) -> str:
@@ -330,6 +338,45 @@ def test_who_aims_at_the_zygote_keeps_no_more_than_the_other_criteria(tmp_path: 
     # Locked down, the signal is refused; else the zygote is gone, and so is the score.
     assert reports["killer"]["score"] in (None, 4)
     assert reports["next"]["score"] == 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the worker as Linux names it")
+def test_a_worker_that_something_else_kills_costs_nobody_a_point(tmp_path: Path) -> None:
+    made = grading_assignment(tmp_path)
+    slow = RIGHT.replace("    return 2 * x", "    import time\n    time.sleep(1)\n    return 2 * x")
+    (tmp_path / "slow.py").write_text(slow)
+    reading = submission.understand(submission.read(tmp_path / "slow.py"), names=["double", "half"])
+    ended = threading.Event()
+    killer = threading.Thread(target=_kill_one_worker, args=(ended,))
+    with grading.Judge.start(grading.Settings(time_factor=1.0, audience="staff")) as judge:
+        killer.start()
+        report = judge.grade(reading, made)
+        ended.set()
+        killer.join()
+
+    assert (report["status"], report["score"], report["problems"]) == ("graded", 10, [])
+
+
+def _kill_one_worker(ended: threading.Event) -> None:
+    """Kill the first worker that computes something."""
+    while not ended.wait(0.02):
+        for each in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                parent = each.parent()
+                names = (each.cmdline()[:1], parent.cmdline()[:1] if parent else [])
+                # Its second child: below the judge there is the zygote, and below that the worker.
+                if names[0] == names[1] and "torchgrade-worker" in "".join(names[0]):
+                    ended.wait(0.3)
+                    each.kill()
+                    return
+
+
+def test_who_kills_itself_loses_what_it_did_not_compute(tmp_path: Path) -> None:
+    killer = RIGHT.replace("    return n / 2", "    import os\n    os.kill(os.getpid(), 9)")
+
+    reports, _ = checked(tiny(tmp_path / "course"), {"killer": killer})
+
+    assert (reports["killer"]["status"], reports["killer"]["score"]) == ("graded", 4)
 
 
 # --- what stays the same --------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from grader.grading import Judge, Settings
 from grader.judged import Views
 from grader.model import Kind, OpenedFile, Reading, Submission
 from grader.reader.client import Reason, unread
-from grader.sandbox import tasks
+from grader.sandbox import private, tasks
 
 # What failed after longer than this did not meet a passing shortage, and is not tried again.
 SHORT_S = 120.0
@@ -129,6 +129,8 @@ class Local:
         self, planned: Sequence[Job]
     ) -> Generator[tuple[Job, Result | Lost | Refused], None, None]:
         """Each job with its result, as they come. Closing the generator ends every process."""
+        # Also when nothing is left to grade: the run that left them may have been the last but one.
+        private.remove_left()
         if not planned:
             return
         crew = _Crew(self, iter(planned))

@@ -23,7 +23,7 @@ from grader.bulk.plan import Job
 from grader.bulk.run_record import Conditions
 from grader.bulk.tables import suite_erred
 from grader.errors import GraderError, UsageProblem
-from grader.files import read_json, replace_file
+from grader.files import read_json, remove_drafts, replace_file
 from grader.model import Submission
 from grader.texts import catalog
 from grader.texts.reasons import why
@@ -243,6 +243,8 @@ def locked(folder: Path) -> Iterator[Store]:
         with contextlib.suppress(OSError):
             os.write(descriptor, json.dumps(owner).encode())
         try:
+            # The reports lie two levels down.
+            remove_drafts(folder, levels=2)
             yield Store(folder=folder)
         finally:
             # Removed while it is held: whoever has opened it meanwhile sees that it is gone.

@@ -220,6 +220,8 @@ class Reader:
     def _death(self, process: "subprocess.Popen[bytes]", parts: tuple[Any, ...]) -> Stopped:
         """Why the process is gone; it is put away."""
         killed_for = self._watchdog.killed_for
+        # Nobody waits for an answer any more.
+        closed = self._process is not process
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(1)
         code = process.poll()
@@ -229,7 +231,7 @@ class Reader:
         if code == -_SIGXCPU:
             return Stopped("time", parts)
         # The kernel kills where the machine's memory is at its end; so may anybody.
-        return Stopped("memory" if code == -_SIGKILL else "died", parts, certain=False)
+        return Stopped("memory" if code == -_SIGKILL else "died", parts, certain=closed)
 
 
 def unread(submission: Submission, reason: Reason) -> Reading:

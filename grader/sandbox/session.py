@@ -140,6 +140,7 @@ class Session:
     _attempted: set[int] = field(default_factory=set)
     _handles: int = 0
     _last_death: DeathCause = "exit"
+    _killed: bool = False
 
     def load(self) -> None:
         """Start a worker and load the source, if none is alive.
@@ -240,6 +241,11 @@ class Session:
         return self._deaths
 
     @property
+    def killed(self) -> bool:
+        """Whether a worker died of a SIGKILL that no limit of ours sent."""
+        return self._killed
+
+    @property
     def usage(self) -> Usage:
         return Usage(cpu_s=round(self._spent_cpu_s, 3), peak_memory_mib=self._peak_mib)
 
@@ -319,6 +325,7 @@ class Session:
         death = live.link.end(cause)
         self._spent_cpu_s += max(0.0, death.cpu_s - live.cpu_before)
         self._peak_mib = max(self._peak_mib, death.peak_mib)
+        self._killed = self._killed or (death.cause, death.detail) == ("signal", "SIGKILL")
         return death
 
     def _next_handle(self) -> wire.Handle:

@@ -80,6 +80,7 @@ class Verdicts:
             been printed by then than is kept.
         problems: those that were known by then; `late_problems` are for staff only.
         hidden_asked: whether a worker of the submission has met hidden inputs.
+        killed: a worker died of a SIGKILL that was none of ours.
     """
 
     planned: tuple[Planned, ...] = ()
@@ -99,6 +100,7 @@ class Verdicts:
     layers: tuple[str, ...] = ()
     torch: str = ""
     cpu_capability: str = ""
+    killed: bool = False
 
     def told(self, audience: Audience) -> tuple[Problem, ...]:
         """The problems that this audience may see."""

@@ -92,6 +92,7 @@ def verdicts(run: Run, bench: Bench) -> dict[str, object]:
             layers=bench.layers,
             torch=torch.__version__,
             cpu_capability=torch.backends.cpu.get_cpu_capability(),
+            killed=session.killed,
         )
     )
     del known["planned"], known["outcomes"]
