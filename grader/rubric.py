@@ -31,7 +31,9 @@ OWN_MESSAGES = frozenset(
         "criterion.grader_failed",
     }
 )
+# Of several outcomes of one test the worst counts; of a criterion's tests the weightiest.
 _SEVERITY: Mapping[Verdict, int] = {"passed": 0, "not_run": 1, "failed": 2, "errored": 3}
+_WEIGHT: Mapping[Verdict, int] = {"passed": 0, "not_run": 1, "errored": 2, "failed": 3}
 
 
 def score(
@@ -46,7 +48,8 @@ def score(
 
     A criterion whose function is unfinished or not defined earns 0 whether or not its tests
     are in this edition: no test could pass. Then: without a planned test it is `pending`;
-    with a need that is neither earned nor pending it is `not_run`; else its tests decide.
+    with a need that is lost it is `not_run`; else its tests decide. One that failed decides that
+    the criterion is lost; if none did, one that erred leaves it undecided.
 
     Args:
         outcomes: in any order; a planned test without one was not run.
@@ -104,7 +107,7 @@ def total(scored: Sequence[Scored]) -> int:
 
 
 def decided(scored: Sequence[Scored]) -> int:
-    """The points that this edition could decide."""
+    """The points that could be decided here: none are without tests, and no test erred."""
     return sum(each.criterion.points for each in scored if each.earned is not None)
 
 
@@ -151,15 +154,18 @@ def _by_tests(criterion: Criterion, mine: Sequence[Outcome]) -> Scored:
     """What the criterion's own tests give, needs aside."""
     if not mine:
         return Scored(criterion=criterion, verdict="pending", earned=None)
-    verdict = max((each.verdict for each in mine), key=_SEVERITY.__getitem__)
+    verdict = max((each.verdict for each in mine), key=_WEIGHT.__getitem__)
     if verdict == "passed":
         return Scored(criterion=criterion, verdict="passed", earned=criterion.points)
-    return _lost(criterion, verdict, _first_message(mine) or catalog.text(f"criterion.{verdict}"))
+    message = _first_message(mine, verdict) or catalog.text(f"criterion.{verdict}")
+    # A course's own mistake decides nothing: neither a point nor a loss.
+    earned = None if verdict == "errored" else 0
+    return Scored(criterion=criterion, verdict=verdict, earned=earned, message=message)
 
 
-def _first_message(outcomes: Sequence[Outcome]) -> Text | None:
-    """Of the first lost test that students can see, else of the first hidden one."""
-    lost = [each for each in outcomes if each.verdict != "passed" and each.message is not None]
+def _first_message(outcomes: Sequence[Outcome], verdict: Verdict) -> Text | None:
+    """Of the first test with this verdict that students can see, else of the first hidden one."""
+    lost = [each for each in outcomes if each.verdict == verdict and each.message is not None]
     shown_first = sorted(lost, key=lambda each: each.visibility != "shown")
     return shown_first[0].message if shown_first else None
 
@@ -180,7 +186,7 @@ def _is_unearned(id: str, own: Mapping[str, Scored], unearned: dict[str, bool]) 
     """Whether a criterion is lost, by its own tests or by what it needs in turn."""
     if id not in unearned:
         scored = own[id]
-        unearned[id] = scored.verdict != "pending" and (
+        unearned[id] = scored.verdict not in ("pending", "errored") and (
             scored.verdict != "passed"
             or any(_is_unearned(need, own, unearned) for need in scored.criterion.needs)
         )

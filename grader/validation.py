@@ -234,7 +234,7 @@ def _contradictions(report: dict[str, Any]) -> Iterator[Text]:
         for at, criterion in enumerate(criteria):
             yield from _earned_wrongly(at, criterion)
     yield from _unequal("max_score", sum(each["points"] for each in criteria), report)
-    if report["official"] and any(each["verdict"] == "pending" for each in criteria):
+    if report["official"] and any(each["earned"] is None for each in criteria):
         yield _fault("pending", path="$.official")
     yield from _strangers(report)
 
@@ -246,7 +246,7 @@ def _unequal(key: str, expected: int, report: Mapping[str, Json]) -> Iterator[Te
 
 def _earned_wrongly(at: int, criterion: Mapping[str, Any]) -> Iterator[Text]:
     verdict, points = criterion["verdict"], criterion["points"]
-    expected = {"passed": points, "pending": None}.get(verdict, 0)
+    expected = {"passed": points, "pending": None, "errored": None}.get(verdict, 0)
     if criterion["earned"] != expected:
         yield _fault(
             "earned",

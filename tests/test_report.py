@@ -487,7 +487,7 @@ def test_an_official_report_has_nothing_pending(hw4: Assignment) -> None:
     made = a_report(hw4, outcomes=some_outcomes()[:2], official=True)
 
     assert report.validate(made) == [
-        "$.official: expected false while a criterion is pending, got true"
+        "$.official: expected false while a criterion is undecided, got true"
     ]
 
 

@@ -34,11 +34,12 @@ def test_one_failed_test_loses_the_whole_criterion() -> None:
     [
         (("not_run", "passed"), "not_run"),
         (("not_run", "failed"), "failed"),
-        (("failed", "errored"), "errored"),
+        (("failed", "errored"), "failed"),
+        (("errored", "passed"), "errored"),
         (("errored", "not_run"), "errored"),
     ],
 )
-def test_the_worst_verdict_is_the_criterions(verdicts: tuple[str, str], expected: str) -> None:
+def test_the_weightiest_verdict_is_the_criterions(verdicts: tuple[str, str], expected: str) -> None:
     scored = scored_by(
         *(an_outcome(f"test_{at}", verdict=each) for at, each in enumerate(verdicts))
     )
@@ -140,7 +141,17 @@ def test_the_message_is_that_of_the_first_shown_test_that_was_lost() -> None:
     )
 
     assert scored.message == a_text("first")
-    assert scored.verdict == "errored"
+    assert scored.verdict == "failed"
+
+
+def test_a_test_of_the_course_that_errs_decides_nothing() -> None:
+    criteria = [a_criterion("turning"), a_criterion("pairing", needs=("turning",))]
+    outcomes = [an_outcome(criterion="turning", verdict="errored"), an_outcome(criterion="pairing")]
+
+    scored = rubric.score(criteria, outcomes, planned_of(outcomes))
+
+    assert [(each.verdict, each.earned) for each in scored] == [("errored", None), ("passed", 3)]
+    assert (rubric.total(scored), rubric.decided(scored), rubric.max_score(scored)) == (3, 3, 6)
 
 
 def test_without_a_lost_shown_test_the_hidden_one_speaks() -> None:
@@ -245,9 +256,9 @@ def test_points_are_whole_and_within_their_bounds(
 
     assert [each.criterion for each in scored] == criteria
     for each in scored:
-        whole = {"passed": each.criterion.points, "pending": None}
+        whole = {"passed": each.criterion.points, "pending": None, "errored": None}
         assert each.earned == whole.get(each.verdict, 0)
-        assert (each.message is None) == (each.verdict in whole)
+        assert (each.message is None) == (each.verdict in ("passed", "pending"))
     sums = rubric.total(scored), rubric.decided(scored), rubric.max_score(scored)
     assert 0 <= sums[0] <= sums[1] <= sums[2] == sum(each.points for each in criteria)
     assert {type(each) for each in sums} == {int}
@@ -290,6 +301,8 @@ def test_all_points_are_earned_exactly_when_every_planned_test_passed(
     grading: tuple[list[Criterion], list[Outcome]],
 ) -> None:
     criteria, outcomes = grading
+    # One of the course's own that errs leaves its criterion open.
+    outcomes = [each for each in outcomes if each.verdict != "errored"]
     worth = [a_criterion(c.id, points=c.points + 1, needs=c.needs) for c in criteria]
 
     scored = rubric.score(worth, outcomes, planned_of(outcomes))
@@ -310,5 +323,7 @@ def test_a_lost_outcome_is_never_worth_more_than_a_failed_one(
 
     assert rubric.total(part) <= whole
     assert rubric.decided(part) == sum(
-        each.points for each in criteria if any(o.criterion == each.id for o in outcomes)
+        each.criterion.points
+        for each in part
+        if each.verdict != "errored" and any(o.criterion == each.criterion.id for o in outcomes)
     )

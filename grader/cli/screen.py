@@ -161,9 +161,10 @@ def _next(reports: Sequence[Report], shown: Shown, style: Style) -> list[str]:
     saved = style.say("this_notebook" if shown.kind == "notebook" else "this_file")
     # A name with spaces would read as several words of the sentence.
     file = f'"{shown.file}"' if " " in shown.file else shown.file
-    again = _again(style) if code != "next_done" else ""
+    done = code in ("next_done", "next_suite")
+    again = "" if done else _again(style)
     told = style.say("again" if again else "again_same")
-    step = style.say(code, file=file if code == "next_done" else saved, again=told, **args)
+    step = style.say(code, file=file if done else saved, again=told, **args)
     return [*wrap(style.say("next", step=step), width=style.width), *([again] if again else [])]
 
 
@@ -182,9 +183,10 @@ def _step(reports: Sequence[Report], style: Style) -> tuple[str, dict[str, str]]
         return "next_mend", {"place": places.place(problem, style)}
     if all(grouping.is_unread(report) for report in reports):
         return "next_readable", {}
-    lost = [row for report in reports for row in grouping.lost(report)]
+    undone = [row for report in reports for row in grouping.lost(report)]
+    lost = [row for row in undone if row["verdict"] != "errored"]
     if not lost:
-        return "next_done", {}
+        return "next_suite" if undone else "next_done", {}
     root = grouping.root(lost[0]["message"])
     if root is not None:
         return "next_mend", {"place": places.place(root, style)}
