@@ -9,7 +9,6 @@ import io
 import json
 import os
 import struct
-import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -78,9 +77,7 @@ def _notebook(*sources: str, **more: object) -> str:
         }
         for at, source in enumerate(sources)
     ]
-    return json.dumps(
-        {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more}
-    )
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more})
 
 
 def zipped(files: Mapping[str, str | bytes], *, stored: bool = False) -> bytes:
@@ -194,9 +191,7 @@ def _overlapping() -> bytes:
     size = len(RIGHT) + 9_000_000
     parts, directory = [], []
     name = b"hw1.py"
-    local = struct.pack(
-        "<4s5H3L2H", b"PK\3\4", 20, 0, 8, 0, 0, crc, len(body), size, len(name), 0
-    )
+    local = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 8, 0, 0, crc, len(body), size, len(name), 0)
     parts = [local, name, body]
     for at in range(100):
         own = b"hw1 (%d).py" % at
@@ -400,7 +395,9 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "no_utf8": Attack(about="names that are no text", write=_no_utf8, status=RUN, flat=False),
     "steering": Attack(about="the terminal and the table", write=_steering, status=RUN, flat=False),
     "year_999": Attack(
-        about="a date that nothing can tell", write=_timestamp("0999-01-01 00:00:00 UTC"), status=RUN
+        about="a date that nothing can tell",
+        write=_timestamp("0999-01-01 00:00:00 UTC"),
+        status=RUN,
     ),
     "slow_date": Attack(about="time: a date", write=_timestamp(_late_dates()), status=RUN),
     "endless_loop": Attack(about="time", write=_hostile("endless_loop"), status=RUN),
