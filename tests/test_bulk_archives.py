@@ -12,6 +12,7 @@ import pytest
 
 from grader.bulk import archives
 from grader.bulk.archives import Entry, Locator, Refused, Shelf, walk
+from grader.sandbox import scratch
 from grader.submission import MAX_BYTES
 
 
@@ -77,6 +78,45 @@ def test_a_member_that_no_honest_tool_writes_is_refused(
 
     assert list(refusals(root).values()) == [reason]
     assert entries(root) == ["lee.py"]
+
+
+LONG = {
+    "a name": ("n" * 256 + ".py", "name_too_long"),
+    "a name in Chinese": ("名" * 100 + ".py", "name_too_long"),
+    "a path": ("/".join(["folder" * 20] * 9) + "/hw1.py", "name_too_long"),
+    "folders": ("lee/" + "d/" * 30_000 + "hw1.py", "too_deep"),
+    "a name of 60,000": ("n" * 60_000 + ".py", "name_too_long"),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_name_that_nobody_can_live_with_is_refused_and_shown_short(
+    tmp_path: Path, name: str
+) -> None:
+    member, reason = LONG[name]
+    root = zipped(tmp_path / "class.zip", (member, b"x = 1\n"), ("lee.py", b""))
+
+    found = refusals(root)
+    assert list(found.values()) == [reason]
+    assert all(len(shown) < 200 for shown in found)
+    assert entries(root) == ["lee.py"]
+
+
+def test_folders_in_folders_end_somewhere(tmp_path: Path) -> None:
+    here = Path.cwd()
+    (tmp_path / "lee.py").write_bytes(b"")
+    try:
+        os.chdir(tmp_path)
+        for _ in range(1500):
+            Path("d").mkdir()
+            os.chdir("d")
+        Path("hw1.py").write_bytes(b"")
+    finally:
+        os.chdir(here)
+
+    assert entries(tmp_path) == ["lee.py"]
+    assert [*refusals(tmp_path).values()] == ["too_deep"]
+    scratch.remove(tmp_path / "d")
 
 
 def test_a_bomb_is_refused_and_a_big_file_is_read_only_as_far_as_it_may_be(

@@ -334,3 +334,36 @@ def test_one_upload_does_not_use_up_the_time_of_the_class(tmp_path: Path) -> Non
     assert [each.student for each in found.jobs] == ["ann"]
     assert {each.reason for each in found.left} == {"reading_time"}
     assert len(found.left) == 50
+
+
+def test_of_a_copied_library_the_work_above_it_is_found_and_few_rows_are_told(
+    tmp_path: Path, shelf: Shelf
+) -> None:
+    library = {f"lee__lib__{at}_py": "x = 1\n" for at in range(inbox.MOST_SOURCES + 200)}
+    wrote(tmp_path, lee__zz_py=HW1, ann__hw1_py=HW1, **library)
+
+    found = planned(tmp_path, shelf, chosen=("hw1",))
+    told = [each for each in (*found.left, *found.aside) if each.file.startswith("lee")]
+
+    assert [(each.student, each.file) for each in found.jobs] == [
+        ("ann", "ann/hw1.py"),
+        ("lee", "lee/zz.py"),
+    ]
+    assert ("lee", "many_files") in {(each.file, each.reason) for each in told}
+    assert len(told) <= planning.MOST_TOLD + 2
+    assert any(
+        each.file.endswith(f"(+{inbox.MOST_SOURCES - 1 - planning.MOST_TOLD})") for each in told
+    )
+
+
+def test_only_the_newest_attempts_are_graded_and_the_one_that_counts_is_among_them(
+    tmp_path: Path, shelf: Shelf
+) -> None:
+    for at in range(1, 41):
+        (tmp_path / f"lee_1_{100 + at}_hw1-{at}.py").write_text(HW1.format(at), encoding="utf-8")
+
+    found = planned(tmp_path, shelf)
+
+    assert len(found.jobs) == planning.MOST_ATTEMPTS
+    assert [each.attempt for each in found.jobs if each.counts] == [40]
+    assert {each.reason for each in found.aside} == {"many_attempts"}

@@ -27,9 +27,16 @@ EMPTY: Final = ""
 # Zip files that are read whole, because they lie inside another one.
 MOST_INNER_BYTES: Final = 64 * 1024 * 1024
 MOST_MEMBERS: Final = 200_000
+# Of a zip file inside another one, which nobody but a student packs.
+MOST_INNER_MEMBERS: Final = 20_000
+# What file systems and people can live with. Longer names cost every step after this one.
+MOST_NAME_BYTES: Final = 255
+MOST_PATH_BYTES: Final = 1024
+MOST_FOLDERS: Final = 64
 MOST_RATIO: Final = 200
 # Below the outermost: the zip file that a student handed in, and one in it.
 MOST_NESTED: Final = 2
+_SHOWN: Final = 60
 _IGNORED_FOLDERS = frozenset(
     {
         ".git",
@@ -127,7 +134,9 @@ def _folder(
         yield Entry(parts=(*parts, EMPTY), locator=Locator(path=str(folder)))
     for each in inside:
         here = (*parts, _text(each.name))
-        if each.is_symlink():
+        if (reason := _unbearable(here)) is not None:
+            yield Refused(shown=_short(here), reason=reason)
+        elif each.is_symlink():
             if not _is_litter(each.name):
                 yield Refused(shown=_shown(here), reason="link")
         elif each.is_dir(follow_symlinks=False):
@@ -172,7 +181,7 @@ def _archive(
     except _TROUBLE:
         yield Refused(shown=_shown(parts), reason="not_a_zip")
         return
-    if len(members) > MOST_MEMBERS:
+    if len(members) > (MOST_INNER_MEMBERS if locator.members else MOST_MEMBERS):
         yield Refused(shown=_shown(parts), reason="too_many_files")
         return
     environments = {
@@ -191,6 +200,9 @@ def _archive(
         )
         if encoding is None and not parts and not member.filename.isascii():
             yield Refused(shown=_shown((*parts, *names)), reason="name_encoding")
+            continue
+        if (reason := _unbearable((*parts, *names))) is not None:
+            yield Refused(shown=_short((*parts, *names)), reason=reason)
             continue
         if ".." in names:
             yield Refused(shown=_shown((*parts, *names)), reason="unsafe_name")
@@ -253,6 +265,21 @@ def _refusal(member: zipfile.ZipInfo, size: int) -> str | None:
     if member.file_size > MAX_BYTES and member.file_size > MOST_RATIO * (member.compress_size + 1):
         return "bomb"
     return None
+
+
+def _unbearable(parts: tuple[str, ...]) -> str | None:
+    """Why nothing can be done with a path, however honest it is; None where something can."""
+    if len(parts) > MOST_FOLDERS:
+        return "too_deep"
+    sizes = [len(part.encode("utf-8", "surrogatepass")) for part in parts]
+    long = max(sizes, default=0) > MOST_NAME_BYTES or sum(sizes) + len(sizes) > MOST_PATH_BYTES
+    return "name_too_long" if long else None
+
+
+def _short(parts: tuple[str, ...]) -> str:
+    """The beginning of a path, enough to know whose it is."""
+    shown = "/".join(part[:_SHOWN] for part in parts[:3])
+    return shown if shown == _shown(parts) else f"{shown}..."
 
 
 def _inner(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:

@@ -93,6 +93,7 @@ def carry_out(batch: Batch, by: Engine, tell: Callable[[Progress], None]) -> Fin
     tell(progress)
     rows: dict[Job, Row] = dict(sifted.kept)
     failed: list[tuple[Job, str]] = []
+    waited_for = sum(job.counts for job in sifted.todo)
     # Closed, whatever ends this: nobody must go on grading for a folder that is full.
     shared = _shared(sifted.todo)
     with closing(by.run([*shared])) as results:
@@ -107,8 +108,12 @@ def carry_out(batch: Batch, by: Engine, tell: Callable[[Progress], None]) -> Fin
                     failed.append((job, result.failure))
                 progress = replace(progress, graded=progress.graded + 1)
             tell(progress)
-    counting = [rows[job] for job in rows if job.counts]
-    finish(batch.store, _ended(kept.run, levels), [*counting, *kept.rows], batch.language)
+            waited_for -= sum(job.counts for job in shared[graded])
+            if waited_for == 0 and any(job.counts for job in shared[graded]):
+                # Old attempts follow, which may take long and change nothing in the tables.
+                write_tables(batch.store, kept.run, _counting(rows, kept.rows), batch.language)
+    ended = _ended(kept.run, levels)
+    finish(batch.store, ended, _counting(rows, kept.rows), batch.language)
     _log(batch.store, failed)
     return Finished(
         graded=progress.graded,
@@ -122,7 +127,15 @@ def carry_out(batch: Batch, by: Engine, tell: Callable[[Progress], None]) -> Fin
 def finish(
     store: Store, run: Mapping[str, Any], rows: Sequence[Row], language: Language = "en"
 ) -> None:
-    """Write the tables, then `run.json`, which says that they are complete.
+    """Write the tables, then `run.json`, which says that they are complete."""
+    write_tables(store, run, rows, language)
+    store.put_run(run)
+
+
+def write_tables(
+    store: Store, run: Mapping[str, Any], rows: Sequence[Row], language: Language
+) -> None:
+    """Write what people and programs read of a class.
 
     Args:
         language: of people who read a table of their own; programs read `scores.csv`.
@@ -132,7 +145,6 @@ def finish(
         store.put(people, tables.scores_for_people(run, rows, language))
     store.put(store.folder / "scores.csv", tables.scores_csv(run, rows))
     store.put(store.folder / "summary.json", tables.summary(run, rows))
-    store.put_run(run)
 
 
 def opener(files: ArchiveReader, locate: Callable[[Job], Locator]) -> Callable[[Job], Task]:
@@ -203,6 +215,10 @@ def _written(job: Job, result: Result, batch: Batch) -> Row:
         staff["official"] = student["official"] = False
     batch.store.write(job, staff, student)
     return tables.row(staff)
+
+
+def _counting(rows: Mapping[Job, Row], kept: Sequence[Row]) -> list[Row]:
+    return [*(row for job, row in rows.items() if job.counts), *kept]
 
 
 def _ended(run: Mapping[str, Any], levels: Collection[str | None]) -> dict[str, Any]:

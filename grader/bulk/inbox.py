@@ -19,6 +19,8 @@ from grader.bulk.layers import Rules
 from grader.bulk.platforms import Named
 from grader.bulk.tree import Node, grown
 
+# Of one upload; a library that somebody copied into their work has more.
+MOST_SOURCES: Final = 500
 # What stands for something handed in, although it is no submission.
 _DOCUMENTS: Final = (
     *(".doc", ".docx", ".odt", ".pdf", ".rtf", ".txt", ".html", ".htm", ".rar", ".7z", ".tar"),
@@ -67,12 +69,17 @@ class Understood:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
-    """Everything that was found."""
+    """Everything that was found.
+
+    Args:
+        uploads: the paths of all items that somebody handed in.
+    """
 
     arrived: tuple[Arrived, ...]
     refused: tuple[Refused, ...]
     sourceless: tuple[Sourceless, ...]
     understood: tuple[Understood, ...] = ()
+    uploads: tuple[str, ...] = ()
 
 
 def look(root: Path, files: Files, rules: Rules, *, outside: Path | None = None) -> Inbox:
@@ -102,6 +109,7 @@ def look(root: Path, files: Files, rules: Rules, *, outside: Path | None = None)
     told = {each.shown: each.reason for each in refused}
     uploads = [_normal(each) for each in layers.uploads(tree, rules, read)]
     layer_of = _layers(uploads, rules)
+    many = [each for each in map(_too_many, uploads) if each is not None]
     arrived = tuple(
         each
         for upload in uploads
@@ -110,9 +118,10 @@ def look(root: Path, files: Files, rules: Rules, *, outside: Path | None = None)
     )
     return Inbox(
         arrived=arrived,
-        refused=tuple(refused),
+        refused=(*refused, *many),
         sourceless=tuple(_sourceless(uploads, told, layer_of)),
         understood=_understood(arrived, uploads),
+        uploads=tuple(each.shown for each in uploads),
     )
 
 
@@ -134,9 +143,7 @@ def _layers(uploads: Sequence[Upload], rules: Rules) -> dict[tuple[str, ...], tu
 
 def _arrived(upload: Upload, layer_of: dict[tuple[str, ...], tuple[str, ...]]) -> list[Arrived]:
     found = []
-    for entry in upload.entries:
-        if not is_source(entry.name):
-            continue
+    for entry in _sources(upload)[:MOST_SOURCES]:
         inner = entry.parts[len(upload.parts) :]
         whole = Arrived(
             entry=entry,
@@ -153,6 +160,19 @@ def _arrived(upload: Upload, layer_of: dict[tuple[str, ...], tuple[str, ...]]) -
             own = inner or (named.file,)
             found.append(replace(whole, named=named, inner=own))
     return found
+
+
+def _sources(upload: Upload) -> list[Entry]:
+    """The scripts and notebooks of an upload, those nearest to its top first."""
+    sources = [each for each in upload.entries if is_source(each.name)]
+    if len(sources) <= MOST_SOURCES:
+        return sources
+    return sorted(sources, key=lambda each: (len(each.parts), each.parts))
+
+
+def _too_many(upload: Upload) -> Refused | None:
+    number = sum(is_source(each.name) for each in upload.entries)
+    return Refused(shown=upload.shown, reason="many_files") if number > MOST_SOURCES else None
 
 
 def _sourceless(

@@ -74,8 +74,8 @@ def join(parts: Sequence[Part], store: Store, language: Language = "en") -> int:
     planned = sorted(
         ((each, part) for part in parts for each in part.run["planned"]),
         key=lambda pair: (
-            order[pair[0]["assignment"]],
             not pair[0]["counts"],
+            order[pair[0]["assignment"]],
             pair[0]["student"],
             pair[0]["attempt"],
         ),

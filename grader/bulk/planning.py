@@ -1,7 +1,7 @@
 """From what arrived to the plan: what is graded for whom, and what is told of the rest."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.assignment import natural
@@ -19,6 +19,9 @@ from grader.reader.client import Stopped
 
 # For all files of one upload. Hundreds of honest ones take a second or two.
 UPLOAD_CPU_S = 30.0
+# Of one kind in one upload, and attempts of one student at one assignment.
+MOST_TOLD = 50
+MOST_ATTEMPTS = 20
 _GIVEN_UP = ("reading_time", "reading_memory", "reading_died")
 _LOSING = ("cannot_open", "too_many_files")
 
@@ -45,8 +48,8 @@ def make(inbox: Inbox, files: Files, wanted: Wanted, roster: Roster) -> Plan:
             Person(student=key, name=people[key], ids=members[key].ids if key in members else {})
             for key in sorted(people)
         ),
-        left=tuple(sorted(dict.fromkeys(notes.left), key=lambda each: each.file)),
-        aside=tuple(dict.fromkeys(notes.aside)),
+        left=tuple(sorted(_thinned(notes.left, inbox), key=lambda each: each.file)),
+        aside=tuple(_thinned(notes.aside, inbox)),
         absent=_absent(jobs, ungraded, roster, wanted),
         duplicates=_duplicates(jobs, notes.codes),
         ungraded=ungraded,
@@ -103,6 +106,22 @@ def _hinted(each: Sourceless, wanted: Wanted) -> str | None:
     hint = (each.named.hint or "").lower() if each.named else ""
     named = [one.id for one in wanted.known if labels.mentions(each.shown, one.id)]
     return hint or (named[0] if len(named) == 1 else None)
+
+
+def _thinned(rows: Iterable[Left], inbox: Inbox) -> Iterator[Left]:
+    """The rows; of many of one kind in one upload the first few, and how many more there are."""
+    uploads = frozenset(inbox.uploads)
+    number: Counter[tuple[str, str]] = Counter()
+    for each in dict.fromkeys(rows):
+        parts = each.file.split("/")
+        heads = ("/".join(parts[:at]) for at in range(1, len(parts) + 1))
+        kind = (next((head for head in heads if head in uploads), each.file), each.reason)
+        number[kind] += 1
+        if number[kind] <= MOST_TOLD:
+            yield each
+    for (upload, reason), many in number.items():
+        if many > MOST_TOLD:
+            yield Left(file=f"{upload}/... (+{many - MOST_TOLD})", reason=reason)
 
 
 # --- which assignments a file is for -----------------------------------------------------------
@@ -214,15 +233,16 @@ def _jobs(settled: Sequence[tuple[Seen, str]], wanted: Wanted, notes: _Notes) ->
     for (id_, student), files in groups.items():
         chosen = choose(files, id_)
         _tell_choice(chosen, student, id_, notes)
-        jobs += _attempts(id_, student, chosen.attempts, wanted.until)
+        jobs += _attempts(id_, student, chosen.attempts, wanted.until, notes)
         for each in chosen.attempts:
             blank = id_ in each.facts.blank
             notes.codes[each.arrived.entry.locator, id_] = None if blank else each.facts.code
-    # Those that count first, and each assignment in one go: a judge keeps its suite.
+    # Those that count first, because the tables wait for them; and each assignment in one go,
+    # because a judge keeps its suite.
     return tuple(
         sorted(
             jobs,
-            key=lambda job: (natural(job.assignment), not job.counts, job.student, job.attempt),
+            key=lambda job: (not job.counts, natural(job.assignment), job.student, job.attempt),
         )
     )
 
@@ -235,28 +255,36 @@ def _tell_choice(chosen: Chosen, student: str, id_: str, notes: _Notes) -> None:
         notes.charge(student, each.shown, "ambiguous", id_)
 
 
-def _attempts(id_: str, student: str, ordered: Sequence[Seen], until: str | None) -> list[Job]:
+def _attempts(
+    id_: str, student: str, ordered: Sequence[Seen], until: str | None, notes: _Notes
+) -> list[Job]:
+    """The newest attempts; older ones are told and cost the class no time."""
     in_time = [
         number
         for number, each in enumerate(ordered, 1)
         if until is None or (each.named.submitted_at or "") <= until
     ]
     latest = in_time[-1] if in_time else None
-    return [
-        Job(
-            student=student,
-            assignment=id_,
-            attempt=number,
-            counts=number == latest,
-            file=each.arrived.entry.shown,
-            locator=each.arrived.entry.locator,
-            sha256=each.facts.sha256,
-            submitted_at=each.named.submitted_at,
-            late=each.named.late,
-            unread=each.facts.unread,
+    jobs = []
+    for number, each in enumerate(ordered, 1):
+        if number <= len(ordered) - MOST_ATTEMPTS and number != latest:
+            notes.put_aside(each.shown, "many_attempts")
+            continue
+        jobs.append(
+            Job(
+                student=student,
+                assignment=id_,
+                attempt=number,
+                counts=number == latest,
+                file=each.arrived.entry.shown,
+                locator=each.arrived.entry.locator,
+                sha256=each.facts.sha256,
+                submitted_at=each.named.submitted_at,
+                late=each.named.late,
+                unread=each.facts.unread,
+            )
         )
-        for number, each in enumerate(ordered, 1)
-    ]
+    return jobs
 
 
 # --- who has nothing that counts ---------------------------------------------------------------

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from grader.bulk.tables import Row
 
 _MOST_LISTED: Final = 20
+# Files of one folder that are listed each by itself.
+_ALIKE: Final = 3
 
 
 def reduced(error: "Reduced", here: Desk) -> list[str]:
@@ -142,12 +144,30 @@ def listed(
         ]
     else:
         rows = [
-            here.say("cli.batch.left_file", file=each.file, reason=reason)
-            for each in left
-            if (reason := here.say(f"bulk.reason.{each.reason}"))
+            here.say("cli.batch.left_file", file=file, reason=here.say(f"bulk.reason.{reason}"))
+            for file, reason in _gathered(left)
         ]
     for row in rows[:_MOST_LISTED]:
         lines += wrap(row, first="  ", rest="    ")
     if len(rows) > _MOST_LISTED:
         lines += wrap(here.say("cli.batch.more", number=len(rows) - _MOST_LISTED), first="  ")
     return lines
+
+
+def _gathered(left: Sequence["Left"]) -> list[tuple[str, str]]:
+    """Files with reasons; of many that share folder and reason one, and how many more there are.
+
+    A folder full of one student's helpers must not push everybody else off the screen.
+    """
+    alike: dict[tuple[str, str], list[str]] = {}
+    for each in left:
+        folder = each.file.rpartition("/")[0]
+        # At the top every file may be somebody else's.
+        alike.setdefault((folder or each.file, each.reason), []).append(each.file)
+    rows: list[tuple[str, str]] = []
+    for (_, reason), files in alike.items():
+        if len(files) <= _ALIKE:
+            rows += [(file, reason) for file in files]
+        else:
+            rows.append((f"{files[0]} (+{len(files) - 1})", reason))
+    return rows
