@@ -13,7 +13,15 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks import commands, floor, hostile_class, isolation, preloading, whole_classes
+from benchmarks import (
+    commands,
+    floor,
+    hostile_class,
+    isolation,
+    preloading,
+    reading,
+    whole_classes,
+)
 from benchmarks.measuring import (
     HEADER,
     Benchmark,
@@ -27,7 +35,16 @@ from benchmarks.measuring import (
 )
 from benchmarks.peers import comparison
 
-SOURCES = (commands, floor, isolation, preloading, whole_classes, hostile_class, comparison)
+SOURCES = (
+    commands,
+    reading,
+    floor,
+    isolation,
+    preloading,
+    whole_classes,
+    hostile_class,
+    comparison,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -205,6 +205,16 @@ def test_litter_in_a_zip_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
+@pytest.mark.parametrize("name", ["\\\\server\\hw1.py", "../hw1.py", "__MACOSX/._hw1.py"])
+def test_of_a_zip_in_which_nothing_is_looked_into_its_owner_is_told(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "lee").mkdir()
+    zipped(tmp_path / "lee" / "hw1.zip", (name, b"x = 1\n"))
+
+    assert entries(tmp_path) == ["lee/hw1.zip/"]
+
+
 def test_links_and_pipes_in_a_folder_are_refused(tmp_path: Path) -> None:
     root = tmp_path / "in"
     root.mkdir()

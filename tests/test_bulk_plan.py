@@ -312,6 +312,7 @@ def test_who_ends_the_reader_has_a_row_and_everybody_else_is_graded(
     assert jobs(found) == [("hw1", "ann", 1, True)]
     assert [(each.student, each.status) for each in found.ungraded] == [("mallory", "unreadable")]
     assert [(each.file, each.reason) for each in found.left] == [("mallory/0.py", reason)]
+    assert [each.student for each in found.people] == ["ann", "mallory"]
 
 
 def test_a_file_of_which_only_the_hash_is_known_gets_a_report_and_is_not_read_again(

@@ -171,6 +171,18 @@ def _file(
 def _archive(
     stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int, begin: Begin
 ) -> Iterator[Entry | Refused]:
+    """What is in a zip file; an empty entry where nothing in it stands for its owner."""
+    stands = False
+    for each in _members(stream, parts, locator, size, begin):
+        stands = stands or isinstance(each, Entry) or each.reason != "unsafe_name"
+        yield each
+    if parts and not stands:
+        yield Entry(parts=(*parts, EMPTY), locator=locator)
+
+
+def _members(
+    stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int, begin: Begin
+) -> Iterator[Entry | Refused]:
     reason = begin(_shown(parts))
     if reason is not None:
         yield Refused(shown=_shown(parts), reason=reason)
@@ -189,8 +201,6 @@ def _archive(
         for each in members
         if each.filename.endswith("/pyvenv.cfg")
     }
-    if not members and parts:
-        yield Entry(parts=(*parts, EMPTY), locator=locator)
     encoding = zipnames.encoding_of_members(members)
     order = sorted(range(len(members)), key=lambda at: (members[at].filename, at))
     for at in order:

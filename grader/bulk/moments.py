@@ -60,7 +60,9 @@ def in_utc(text: str) -> str | None:
         moment = datetime.fromisoformat(
             f"{found['day']}T{found['minute']}{found['second'] or ':00'}"
         )
-        return moment.replace(tzinfo=zone).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        there = moment.replace(tzinfo=zone).astimezone(UTC).replace(tzinfo=None)
+        # Not strftime, which writes the year 999 with three digits.
+        return f"{there.isoformat(timespec='seconds')}Z"
     except (ValueError, OverflowError):
         return None
 

@@ -41,7 +41,7 @@ def make(inbox: Inbox, files: Files, wanted: Wanted, roster: Roster) -> Plan:
             notes.charge(each.named.student, each.shown, status, _hinted(each, wanted))
     ungraded = _ungraded(jobs, notes, wanted)
     members = {each.student: each for each in roster.members}
-    people = {**owned.names, **{each.student: each.name for each in roster.members}}
+    people = {**notes.names, **owned.names, **{each.student: each.name for each in roster.members}}
     return Plan(
         jobs=jobs,
         people=tuple(
@@ -70,12 +70,14 @@ class _Notes:
     Args:
         charged: for each student: (file, status, assignment or None) of what does not count.
         codes: for each job's file, what makes copies equal; None for an untouched template.
+        names: of students of whom a file could not be read.
     """
 
     left: list[Left] = field(default_factory=list)
     aside: list[Left] = field(default_factory=list)
     charged: dict[str, list[tuple[str, str, str | None]]] = field(default_factory=dict)
     codes: dict[tuple[Locator, str], str | None] = field(default_factory=dict)
+    names: dict[str, str | None] = field(default_factory=dict)
 
     def leave(self, file: str, reason: str) -> None:
         self.left.append(Left(file=file, reason=reason))
@@ -144,6 +146,8 @@ def _understood(inbox: Inbox, files: Files, wanted: Wanted, notes: _Notes) -> It
         if isinstance(last[2], _Unknown):
             notes.leave(arrived.entry.shown, last[2].reason)
             notes.charge(named.student, arrived.entry.shown, last[2].status, named.hint)
+            # Whoever handed in nothing else must not vanish from the tables.
+            notes.names.setdefault(named.student, named.name)
         else:
             yield Seen(named=named, arrived=arrived, facts=last[2])
 
