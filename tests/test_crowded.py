@@ -100,23 +100,6 @@ def test_bombs_of_threads_and_processes_cost_nobody_else_a_grade(
     )
 
 
-@pytest.mark.long
-def test_a_bomb_in_a_file_that_is_checked_is_ended_and_the_next_file_graded(crowded: Place) -> None:
-    (crowded.work / "bomb.py").write_text(WHEN_CALLED)
-    (crowded.work / "honest.py").write_text(HONEST)
-    for path in crowded.work.iterdir():
-        path.chmod(0o666)
-
-    command = ("check", "bomb.py", "honest.py", "--assignment", "hw1", "--out", "reports")
-    done = _grade(crowded, *command, "--audience", "staff", "--time-factor", "0.25")
-
-    told = {
-        path.name: json.loads(path.read_bytes())["score"]
-        for path in (crowded.work / "reports").rglob("*.json")
-    }
-    assert told["honest.hw1.json"] == 10, done.stderr.decode()
-
-
 # --- who waits ---------------------------------------------------------------------------------
 
 

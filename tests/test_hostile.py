@@ -60,6 +60,18 @@ SOME = [
     "torch_allclose",
     "write_beside_itself",
 ]
+# What threads, descriptors, command lines and reloads are good for; tried on a class, too.
+IN_A_CLASS = [
+    "limits_raised",
+    "read_the_command_line",
+    "tells_at_the_reload",
+    "tells_by_a_factor",
+    "tells_by_its_number",
+    "threads_that_multiply",
+    "threads_while_loading",
+    "threads_with_small_stacks",
+    "who_is_at_the_other_end",
+]
 BATCHES = [NAMES[first::4] for first in range(4)]
 HONEST = """\
 import torch
@@ -367,6 +379,63 @@ def test_no_attack_on_an_ordinary_user_does_either(ordinary_place: Place, names:
     assert_nothing_happened(ordinary_place, names)
 
 
+# --- a class -----------------------------------------------------------------------------------
+
+
+def graded_in_a_class(place: Place, *options: str) -> tuple[dict[str, int], bytes]:
+    """The scores, and all that was written and shown."""
+    for name in (*IN_A_CLASS, "honest"):
+        folder = place.work / "in" / name.replace("_", "-")
+        folder.mkdir(parents=True)
+        text = HONEST if name == "honest" else FILES[name].read_text("utf-8")
+        text = text.replace("/outside", str(place.root)).replace("/course", str(COURSE))
+        (folder / "hw1.py").write_text(text, "utf-8")
+    for path in (place.work / "in", *(place.work / "in").rglob("*")):
+        os.chown(path, place.uid, -1)
+    command = ("batch", "in", "--out", "out", "--assignment", "hw1", "--jobs", "2", *options)
+    done = _grade(place, *command)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    found = {path: path.read_bytes() for path in (place.work / "out").rglob("*.json")}
+    scores = {
+        path.parent.name.replace("-", "_"): json.loads(each)["score"]
+        for path, each in found.items()
+        if path.parents[1].name == "reports"
+    }
+    return scores, b"".join([done.stdout, done.stderr, *found.values()])
+
+
+def assert_a_class_is_safe(place: Place) -> None:
+    before = {key: each for key, each in place.canaries.items() if "/work" not in key}
+
+    scores, told = graded_in_a_class(place)
+
+    assert scores == {**{name: EXPECTED[name]["score"] for name in IN_A_CLASS}, "honest": 10}
+    assert _secrets(told) == []
+    assert {key: each for key, each in place.canaries.items() if "/work" not in key} == before
+    assert [each.name for each in place.scratch.iterdir()] == []
+    assert psutil.Process().children(recursive=True) == []
+
+
+@pytest.mark.long
+def test_in_a_class_no_attack_reaches_anybody_else(place: Place) -> None:
+    assert_a_class_is_safe(place)
+
+
+@pytest.mark.long
+def test_in_a_class_that_an_ordinary_user_grades_neither(ordinary_place: Place) -> None:
+    assert_a_class_is_safe(ordinary_place)
+
+
+@pytest.mark.long
+def test_in_a_class_without_the_kernels_help_everybody_gets_the_right_score(
+    ordinary_place: Place,
+) -> None:
+    scores, _ = graded_in_a_class(ordinary_place, "--sandbox", "portable", "--allow-reduced")
+
+    assert scores == {**{name: EXPECTED[name]["score"] for name in IN_A_CLASS}, "honest": 10}
+    assert psutil.Process().children(recursive=True) == []
+
+
 # --- the level reduced: still nothing that is not computed ------------------------------------
 
 # Tampering inside Python and with the protocol; what reaches for files would find them there.
@@ -383,6 +452,17 @@ def test_without_the_kernels_help_no_tampering_earns_a_point(place: Place) -> No
     }
     assert seen.left_running == []
     assert [each.name for each in place.scratch.iterdir()] == []
+
+
+@pytest.mark.long
+def test_nor_do_threads_descriptors_command_lines_and_reloads(place: Place) -> None:
+    seen = graded(place, IN_A_CLASS, "--sandbox", "portable")
+
+    assert {name: each["score"] for name, each in seen.reports.items()} == {
+        **{name: EXPECTED[name]["score"] for name in IN_A_CLASS},
+        "honest": 10,
+    }
+    assert seen.left_running == []
 
 
 DAEMONS = ["daemon", "daemon_without_a_trace"]

@@ -156,6 +156,7 @@ def leak(seen, right):
     # Only where the sandbox is no wall a worker finds what an earlier one has left.
     "reload": """\
 if os.path.exists(LEFT):
+    print(open(LEFT).read())
     raise ValueError(open(LEFT).read())
 def leak(seen, right):
     with open(LEFT, "w") as file: file.write(told(seen))
@@ -166,13 +167,6 @@ if os.path.exists(LEFT):
 def leak(seen, right):
     open(LEFT, "w").close()
     os._exit(5)""",
-    "reload_prints": """\
-if os.path.exists(LEFT):
-    print(open(LEFT).read())
-    torch.compile(torch.nn.Linear(1, 1))
-def leak(seen, right):
-    with open(LEFT, "w") as file: file.write(told(seen))
-    os._exit(4)""",
     "reload_by_the_clock": """\
 if time.time() % 1 > 0.5 and os.path.exists(LEFT):
     raise type(f"At{int(time.time() * 1000)}", (Exception,), {})("LEAK")
@@ -193,35 +187,29 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What the spy learned: how many shown calls there are, and the hidden numbers by seed."""
+    """What the spy learned: how many shown calls there are, and the first seed's hidden numbers."""
 
     shown: int
-    hidden: Mapping[str, frozenset[str]]
+    hidden: frozenset[str]
 
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
-    hidden: dict[str, frozenset[str]] = {}
-    shown = 0
-    for seed in SEEDS:
-        folder = tmp_path_factory.mktemp("spy")
-        (folder / "in").mkdir()
-        (folder / "in" / "spy_hw1.py").write_text(SPY)
-        command = ("batch", "in", "--out", "out", "--assignment", "hw1", "--seed", seed)
-        assert _grade(*command, "--allow-reduced", cwd=folder).returncode == 0
-        texts = {
-            audience: json.loads((folder / "out" / place / "spy" / "hw1.json").read_text())
-            for audience, place in (("student", "feedback"), ("staff", "reports"))
-        }
-        texts = {audience: each["output"]["text"] for audience, each in texts.items()}
-        assert texts["staff"].startswith(texts["student"])
-        shown = texts["student"].count("CALL")
-        later = texts["staff"][len(texts["student"]) :]
-        # Of fewer digits anything may be found anywhere.
-        numbers = {each for each in re.findall(r"\d+\.\d+", later) if len(each) >= 7}
-        hidden[seed] = frozenset(numbers)
-        assert len(numbers) > 50
-    return Known(shown=shown, hidden=hidden)
+    folder = tmp_path_factory.mktemp("spy")
+    (folder / "in").mkdir()
+    (folder / "in" / "spy_hw1.py").write_text(SPY)
+    command = ("batch", "in", "--out", "out", "--assignment", "hw1", "--seed", SEEDS[0])
+    assert _grade(*command, "--allow-reduced", cwd=folder).returncode == 0
+    student, staff = (
+        json.loads((folder / "out" / place / "spy" / "hw1.json").read_text())["output"]["text"]
+        for place in ("feedback", "reports")
+    )
+    assert staff.startswith(student)
+    # Of fewer digits anything may be found anywhere.
+    later = re.findall(r"\d+\.\d+", staff[len(student) :])
+    hidden = frozenset(each for each in later if len(each) >= 7)
+    assert len(hidden) > 50
+    return Known(shown=student.count("CALL"), hidden=hidden)
 
 
 def written(numbers: frozenset[str]) -> Iterator[str]:
@@ -245,7 +233,7 @@ AT_ONCE = {
         "death_or_error",
         "deaths",
     ),
-    "portable": ("printed", "factor", *(name for name in LEAKS if name.startswith("reload"))),
+    "portable": ("factor", "reload"),
 }
 
 
@@ -315,9 +303,9 @@ def assert_nothing_leaks(one: Seen, other: Seen, known: Known) -> None:
         if told(view) != told(other.views[name])
     }
     assert differing == {}
-    for seen, seed in ((one, SEEDS[0]), (other, SEEDS[1])):
-        assert [each for each in written(known.hidden[seed]) if each in seen.raw] == []
-        assert "LEAK" not in _without_source(seen)
+    assert [each for each in written(known.hidden) if each in one.raw] == []
+    for seen in (one, other):
+        assert _without_source(seen) == ""
 
 
 def _without_source(seen: Seen) -> str:
