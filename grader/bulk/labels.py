@@ -7,7 +7,12 @@ from datetime import datetime
 from typing import Final
 from unicodedata import normalize
 
-_COPY = re.compile(r"\(\d{1,3}\)|[ _]*-\s*Copy\s*(?:\d+|\(\d+\))?$|^Copy of\b|\s*-?\s*副本$", re.I)
+# What looks back begins at the first of many spaces and at no other: else it would be quadratic.
+_COPY = re.compile(
+    r"\(\d{1,3}\)|(?<![ _])[ _]*+-\s*+Copy\s*+(?:\d+|\(\d+\))?$|^Copy of\b"
+    r"|(?<!\s)\s*+-?\s*+副本$",
+    re.I,
+)
 _NUMBER = re.compile(r"(?:\((\d{1,9})\)|-(\d{1,3}))$")
 _DUPLICATE = re.compile(r"-\s*Copy\s*(?:\d+|\(\d+\))?$|^Copy of\b|副本(?:\s*\(\d+\))?$", re.I)
 _HOMEWORK = re.compile(
@@ -47,7 +52,9 @@ _SECTION = re.compile(
     r"|[A-Z]?\d{1,2}班|第?[一二三四五六七八九十\d]{1,3}[班组]|.{0,20}\d班)[\s_.-]*[A-Za-z]?\d{0,3}",
     re.IGNORECASE,
 )
-_PART = re.compile(r"(?P<head>.*?)(?:[\s_-]*(?:part|teil|第)?[\s_-]*\(?\d{1,3}\)?(?:部分)?)", re.I)
+_PART = re.compile(
+    r"(?P<head>.*?)(?:[\s_-]{0,8}(?:part|teil|第)?[\s_-]{0,8}\(?\d{1,3}\)?(?:部分)?)", re.I
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

@@ -36,7 +36,7 @@ System = Literal[
 ]
 
 # Whoever the name is: no `_`, which is what separates the parts.
-_CANVAS_HEAD = r"(?P<name>[^_]*[^\W\d_][^_]*)(?P<late>_LATE)?_(?P<student>\d{1,20})"
+_CANVAS_HEAD = r"(?P<name>[\W\d]*+[^\W\d_][^_]*+)(?P<late>_LATE)?_(?P<student>\d{1,20})"
 _CANVAS = re.compile(_CANVAS_HEAD + r"_(?P<number>\d{1,20})_(?P<file>.+)", re.DOTALL)
 _CANVAS_TEXT = re.compile(_CANVAS_HEAD + r"_(?P<file>(?:text|link|media)\.html)", re.DOTALL)
 _CANVAS_ANONYMOUS = re.compile(

@@ -34,7 +34,10 @@ _SIGNATURES = (
 )
 # Word, Excel and PowerPoint files are zip files that begin with this member.
 _OFFICE = b"[Content_Types].xml"
-_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+# A comment ends at its first end: tried further, a run of comments takes exponential time.
+_HTML = re.compile(
+    rb"\s*+(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
 _CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

@@ -139,7 +139,7 @@ def _without_prompts(lines: list[str]) -> list[str]:
     first = next((line for line in lines if line.strip()), "")
     if not first.startswith((">>>", "In ")) or not _PROMPTS.match(first):
         return lines
-    return [_PROMPTS.sub("", line, count=1) if _PROMPTS.match(line) else line for line in lines]
+    return [line[found.end() :] if (found := _PROMPTS.match(line)) else line for line in lines]
 
 
 def _without_line_magics(lines: list[str]) -> list[str]:

@@ -25,10 +25,12 @@ _NO_PROCESS = re.compile(
     r"|11\] Resource temporarily unavailable|30\] Read-only file system"
     r"|38\] Function not implemented)"
 )
-_PROCESS_WORDS = re.compile(r"unable to open shared memory object|DataLoader worker .* exited")
+_PROCESS_WORDS = re.compile(
+    r"unable to open shared memory object|DataLoader worker .{0,200} exited"
+)
 _PROCESS_TYPES = ("BrokenProcessPool", "TerminatedWorkerError", "ProcessRaisedException")
 _NO_THREAD = re.compile(
-    r"can't (?:start|allocate) (?:new thread|lock)|Resource temporarily .*thread"
+    r"can't (?:start|allocate) (?:new thread|lock)|Resource temporarily .{0,200}thread"
 )
 _NETWORK_TYPES = (
     "ConnectionError",
@@ -50,12 +52,12 @@ _NETWORK_WORDS = re.compile(
     r"|Failed to establish a new connection|Failed to resolve|[Cc]ould(?:n't| not) (?:connect|reach"
     r"|resolve)|check your (?:internet )?connection|Errno -[23]\]",
 )
-_REFUSED_FILE = re.compile(r"\[Errno (?:1|13|30)\] [^:]+: (?P<file>['\"].*)", re.DOTALL)
+_REFUSED_FILE = re.compile(r"\[Errno (?:1|13|30)\] [^:]{1,80}: (?P<file>['\"].*)", re.DOTALL)
 _TORCH_FILE = re.compile(
-    r"(?:File|Parent directory) (?P<file>\S.*?) (?:cannot be opened|does not ex)"
+    r"(?:File|Parent directory) (?P<file>\S.{0,300}?) (?:cannot be opened|does not ex)"
 )
 _UNNAMED_FILE = re.compile(r"open file failed with strerror: (?:Read-only|Permission|Operation)")
-_MISSING_FILE = re.compile(r"\[Errno 2\] [^:]+: (?P<file>['\"].*)", re.DOTALL)
+_MISSING_FILE = re.compile(r"\[Errno 2\] [^:]{1,80}: (?P<file>['\"].*)", re.DOTALL)
 _FULL = re.compile(r"\[Errno (?:27\] File too large|28\] No space left on device)")
 _FILE_CHARACTERS: Final = 80
 

@@ -17,25 +17,28 @@ _NAME = re.compile(r"name '(\w{1,100})' is not defined")
 _FILE = re.compile(r"No such file or directory: b?(['\"])(.{1,300}?)\1", re.DOTALL)
 # In this order: what a sentence can say most about comes first. A message that is not anchored
 # may be a library's own words about the same thing.
-_BY_MESSAGE: Final = (
-    ("cuda", r"not compiled with (?:CUDA|XPU|HIP)|No (?:CUDA|HIP) GPUs|Found no NVIDIA driver"),
-    ("cuda", r"not linked with support for mps|MPS backend|'MPS' backend|'CUDA' backend"),
-    ("cuda", r"CUDA driver initialization|Attempting to deserialize object on a CUDA device"),
-    ("cuda", r"start of device string: \w*(?:gpu|cuda|cudda)"),
-    ("memory", r"can't allocate memory"),
-    ("devices", r"to be on the same device|is not on the expected device|device type mismatch"),
-    ("leaf", r"leaf Variable that requires grad|modified by an inplace operation"),
-    ("dtypes", r"expected scalar type \w+ but found"),
-    ("dtypes", r"must have the same dtype|to have (?:the )?same dtype"),
-    ("dtypes", r"expected self and source to have same dtypes"),
-    ("shapes", r"must have same number of dimensions|must match the (?:existing )?size"),
-    ("shapes", r"shapes cannot be multiplied|expects each tensor to be equal size"),
-    ("shapes", r"Sizes of tensors must match|could not be broadcast|not broadcastable"),
-    ("network", r"urlopen error|Max retries exceeded|getaddrinfo|[Nn]ame resolution"),
-    ("network", r"Network is unreachable|Name or service not known|couldn't connect to"),
-    ("missing_file", r"No such file or directory"),
-    ("sandbox", r"^\[Errno (?:1|13|30)\]|Operation not permitted|Read-only file system"),
-    ("sandbox", r"can't start new thread"),
+_BY_MESSAGE: Final = tuple(
+    (kind, re.compile(words))
+    for kind, words in (
+        ("cuda", r"not compiled with (?:CUDA|XPU|HIP)|No (?:CUDA|HIP) GPUs|Found no NVIDIA driver"),
+        ("cuda", r"not linked with support for mps|MPS backend|'MPS' backend|'CUDA' backend"),
+        ("cuda", r"CUDA driver initialization|Attempting to deserialize object on a CUDA device"),
+        ("cuda", r"start of device string: \w*(?:gpu|cuda|cudda)"),
+        ("memory", r"can't allocate memory"),
+        ("devices", r"to be on the same device|is not on the expected device|device type mismatch"),
+        ("leaf", r"leaf Variable that requires grad|modified by an inplace operation"),
+        ("dtypes", r"expected scalar type \w+ but found"),
+        ("dtypes", r"must have the same dtype|to have (?:the )?same dtype"),
+        ("dtypes", r"expected self and source to have same dtypes"),
+        ("shapes", r"must have same number of dimensions|must match the (?:existing )?size"),
+        ("shapes", r"shapes cannot be multiplied|expects each tensor to be equal size"),
+        ("shapes", r"Sizes of tensors must match|could not be broadcast|not broadcastable"),
+        ("network", r"urlopen error|Max retries exceeded|getaddrinfo|[Nn]ame resolution"),
+        ("network", r"Network is unreachable|Name or service not known|couldn't connect to"),
+        ("missing_file", r"No such file or directory"),
+        ("sandbox", r"^\[Errno (?:1|13|30)\]|Operation not permitted|Read-only file system"),
+        ("sandbox", r"can't start new thread"),
+    )
 )
 _BY_TYPE: Final = {
     "ModuleNotFoundError": "absent_module",
@@ -61,15 +64,18 @@ _PROBLEMS: Final = {
     **{each: ("raised", each) for each in ("input", "cuda", "missing_file", "network", "sandbox")},
 }
 # What belongs to the place where a notebook was written, by what stands in the statement.
-_PLATFORMS: Final = (
-    ("Colab", r"\bgoogle\.colab\b|\bcolab_utils\b"),
-    ("Colab", r"\bos\.(?:chdir|listdir|mkdir|makedirs)\([^)]*[\"']/content\b"),
-    ("Kaggle", r"\bkaggle_(?:secrets|datasets)\b|\bkagglehub\b"),
-    ("Kaggle", r"\bos\.(?:chdir|listdir|walk)\([^)]*[\"']/kaggle\b"),
-    ("Jupyter", r"\b(?:ipywidgets|IPython|ipykernel|jupyterlab|nest_asyncio|tqdm\.notebook)\b"),
-    ("Weights & Biases", r"\bwandb\b"),
-    ("Hugging Face", r"\bnotebook_login\b|\bhuggingface_hub\b.*\blogin\b"),
-    ("ngrok", r"\bpyngrok\b"),
+_PLATFORMS: Final = tuple(
+    (name, re.compile(code))
+    for name, code in (
+        ("Colab", r"\bgoogle\.colab\b|\bcolab_utils\b"),
+        ("Colab", r"\bos\.(?:chdir|listdir|mkdir|makedirs)\([^)]{0,200}[\"']/content\b"),
+        ("Kaggle", r"\bkaggle_(?:secrets|datasets)\b|\bkagglehub\b"),
+        ("Kaggle", r"\bos\.(?:chdir|listdir|walk)\([^)]{0,200}[\"']/kaggle\b"),
+        ("Jupyter", r"\b(?:ipywidgets|IPython|ipykernel|jupyterlab|nest_asyncio|tqdm\.notebook)\b"),
+        ("Weights & Biases", r"\bwandb\b"),
+        ("Hugging Face", r"\bnotebook_login\b|\bhuggingface_hub\b.{0,200}\blogin\b"),
+        ("ngrok", r"\bpyngrok\b"),
+    )
 )
 
 
@@ -80,7 +86,7 @@ def kind_of(type_: str, message: str) -> str | None:
     if type_ in ("ModuleNotFoundError", "SystemExit", "KeyboardInterrupt", "MemoryError"):
         return _BY_TYPE[type_]
     for kind, pattern in _BY_MESSAGE:
-        if re.search(pattern, message):
+        if pattern.search(message):
             return kind
     return _BY_TYPE.get(type_)
 
@@ -120,7 +126,7 @@ def platform(type_: str, message: str, code: str) -> str | None:
         # `import wandb, einops` failed for the sake of one of them.
         code = " ".join(re.findall(rf"\b{re.escape(root)}[\w.]*", " ".join(lines)))
     for name, pattern in _PLATFORMS:
-        if re.search(pattern, code):
+        if pattern.search(code):
             needed = kind in ("absent_module", "import_error", "network", "missing_file", "input")
             return name if needed or _is_of(name, type_, message) else None
     return None

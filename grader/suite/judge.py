@@ -42,17 +42,19 @@ from grader.suite.outcomes import Reasons, worst
 from grader.suite.raising import Known
 from grader.suite.running import Run, verdicts
 
+# Possessive: what a student writes is searched in time that grows with its length and no faster.
 # Signs that a call may depend on earlier ones: names that outlive a call, caches, objects. Only
 # such a submission is worth a second worker when no mistake is recognised in the first.
 _REMEMBERS = re.compile(
-    r"\b(?:global|nonlocal|class)\b|cache|^\w+(?:\s*:[^=\n]+)?\s*=(?!=)|\w\.\w+\s*=(?!=)|=\s*[\[{]",
+    r"\b(?:global|nonlocal|class)\b|cache|^\w++[ \t]*+(?::[^=\n]++)?=(?!=)|\w\.\w++[ \t]*+=(?!=)"
+    r"|=\s*+[\[{]",
     re.MULTILINE,
 )
 # Plain signs of it: a table that is filled from call to call. Whatever the first worker's numbers
 # look like, they may be those of the tests' arguments.
 _KEEPS = re.compile(
     r"\b(?:global|nonlocal)\b|cache|setdefault"
-    r"|^\s*[\w.]+(?:\s*:[^=\n]+)?\s*=\s*(?:\{|\[\s*\]|dict\(|None\b)",
+    r"|^[ \t]*+[\w.]++[ \t]*+(?::[^=\n]++)?=\s*+(?:\{|\[\s*+\]|dict\(|None\b)",
     re.MULTILINE,
 )
 # Parts of pytest that a judge has no use for; each costs time, or looks around on the disk.
