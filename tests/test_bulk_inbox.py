@@ -240,7 +240,7 @@ def test_copies_are_numbered_by_their_names(file: str, number: int) -> None:
         ("2026-03-01 10:00 ../../etc", None),
         ("yesterday", None),
         ("2026-03-01T23:59+99:99", None),
-        ("0999-01-01 00:00:00 UTC", "0999-01-01T00:00:00Z"),
+        ("0999-01-01 00:00:00 UTC", None),
     ],
 )
 def test_a_moment_needs_a_day_a_time_and_a_zone(text: str, moment: str | None) -> None:
