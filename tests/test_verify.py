@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from test_cli import ROOT, grade, out
 
-from grader.assignment import load
+from grader.assignment import find_all, load
 from grader.verifying import papers, proof
 from grader.verifying.bench import Bench
 from grader.verifying.records import Row, Verification, document
@@ -526,10 +526,10 @@ def test_the_table_fits_a_terminal_and_names_the_surviving_mutant(tmp_path: Path
     assert lines[-1].startswith("tw: not proven, failed: diagnosis, mutants")
 
 
+# Each by itself: they take minutes, and may run side by side.
 @pytest.mark.long
-def test_all_shipped_assignments_are_proven(tmp_path: Path) -> None:
-    done = grade(
-        "verify", "--strict", "--lang", "en", "--json", str(tmp_path / "found.json"), cwd=tmp_path
-    )
+@pytest.mark.parametrize("id_", [each.id for each in find_all(None, {})])
+def test_every_shipped_assignment_is_proven(tmp_path: Path, id_: str) -> None:
+    done = grade("verify", id_, "--strict", "--lang", "en", cwd=tmp_path)
 
     assert done.returncode == 0, out(done)
