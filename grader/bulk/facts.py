@@ -135,10 +135,9 @@ def _code(reading: Reading) -> str | None:
     """A hash of what Python would compile; None where nothing can be run."""
     if reading.source is None:
         return None
-    texts = [piece.text for piece in reading.source.pieces]
+    small = sum(len(piece.text) for piece in reading.source.pieces) <= _MOST_COMPARED
     said: list[str] = []
     for piece in reading.source.pieces:
-        small = sum(map(len, texts)) <= _MOST_COMPARED
         tree = parse(piece.text, cell=piece.cell is not None) if small else None
         try:
             dumped = ast.dump(tree) if isinstance(tree, ast.Module) else ""
