@@ -141,6 +141,21 @@ def test_how_the_folder_was_understood_is_known_before_grading() -> None:
     assert (one.layout, one.students, one.files) == ("folders", 2, 3)
 
 
+def test_what_a_group_hands_in_is_one_file_of_several_students() -> None:
+    export = """
+submission_71:
+  :submitters:
+  - :name: Ada
+    :sid: "1"
+  - :name: Grace
+    :sid: "2"
+"""
+    found = planned({"e/submission_metadata.yml": export, "e/submission_71/hw1.py": RIGHT})
+
+    (one,) = found.understood
+    assert (one.students, one.files, one.groups) == (2, 1, True)
+
+
 @pytest.mark.parametrize(
     ("names", "students"),
     [
