@@ -263,3 +263,35 @@ def test_a_key_that_can_be_guessed_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(UsageProblem):
         pseudonyms.key(tmp_path / "key")
+
+
+# --- many of everything ----------------------------------------------------------------------
+
+
+def test_only_the_newest_of_many_attempts_are_graded(tmp_path: Path, shelf: Shelf) -> None:
+    for at in range(planning.MOST_ATTEMPTS + 5):
+        name = f"leejo_10101_{880_000 + at}_hw1.py"
+        (tmp_path / name).write_text(HW1.format(at), encoding="utf-8")
+    for at in range(3):
+        name = f"chen_{10_200 + at}_{890_000 + at}_hw1.py"
+        (tmp_path / name).write_text(HW1.format(at), encoding="utf-8")
+
+    found = planned(tmp_path, shelf)
+
+    lees = [each for each in found.jobs if each.student == "10101"]
+    assert [each.attempt for each in lees] == [25, *range(6, 25)]
+    assert [each.counts for each in lees] == [True] + [False] * 19
+    assert [each.reason for each in found.aside] == ["too_many_attempts"] * 5
+
+
+def test_of_very_many_files_in_an_upload_those_on_top_are_read(
+    tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "MOST_SOURCES", 3)
+    wrote(tmp_path / "lee", hw1_py=HW1.format(1), **{f"deep__{at}_py": HW2 for at in range(9)})
+    wrote(tmp_path / "chen", hw1_py=HW1.format(2))
+
+    found = planned(tmp_path, shelf, chosen=("hw1",))
+
+    assert jobs(found) == [("hw1", "chen", 1, True), ("hw1", "lee", 1, True)]
+    assert [each.reason for each in found.aside].count("too_many_sources") == 7

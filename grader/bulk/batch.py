@@ -12,10 +12,14 @@ from grader.bulk.archives import Locator, Shelf
 from grader.bulk.engine import Lost, Result
 from grader.bulk.plan import Job, Plan
 from grader.bulk.run_record import Conditions, Shard
-from grader.bulk.store import FAILURES, Store, named
+from grader.bulk.store import FAILURES, Earlier, Store, named
 from grader.bulk.tables import Row
+from grader.claims import clean
+from grader.errors import GraderError, UsageProblem
 
 FULL = "full"
+# Of what went wrong with one job.
+_LOGGED = 20_000
 
 
 class Reduced(Exception):
@@ -91,18 +95,32 @@ def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) ->
     failed: list[tuple[Job, str]] = []
     # Closed, whatever ends this: nobody must go on grading for a folder that is full.
     shared = _shared(sifted.todo)
+    waiting = {job for job in sifted.todo if job.counts}
+    early = len(waiting) < len(sifted.todo)
+    if early and not waiting:
+        early = False
+        _put_tables(batch.store, kept.run, _counting(rows, kept.rows))
     with closing(engine.run([*shared])) as results:
         for graded, result in results:
             for job in shared[graded]:
+                failure = result.failure
                 if isinstance(result, Result):
                     levels.add(_allowed(result, batch.under))
-                    rows[job] = _written(job, result, batch)
-                if result.failure is not None:
-                    failed.append((job, result.failure))
+                    try:
+                        rows[job] = _written(job, result, batch)
+                    except (GraderError, UsageProblem) as error:
+                        # A name or date that no report can hold costs this one, in every run.
+                        failure = f"its report cannot be written: {error}"
+                if failure is not None:
+                    failed.append((job, failure))
+                waiting.discard(job)
                 progress = replace(progress, graded=progress.graded + 1)
             tell(progress)
-    counting = [rows[job] for job in rows if job.counts]
-    finish(batch.store, _ended(kept.run, levels), [*counting, *kept.rows])
+            if early and not waiting:
+                # The class need not wait for attempts that count for nothing.
+                early = False
+                _put_tables(batch.store, kept.run, _counting(rows, kept.rows))
+    finish(batch.store, _ended(kept.run, levels), _counting(rows, kept.rows))
     _log(batch.store, failed)
     return Finished(
         graded=progress.graded,
@@ -115,9 +133,17 @@ def carry_out(batch: Batch, engine: Engine, tell: Callable[[Progress], None]) ->
 
 def finish(store: Store, run: Mapping[str, Any], rows: Sequence[Row]) -> None:
     """Write the tables, then `run.json`, which says that they are complete."""
+    _put_tables(store, run, rows)
+    store.put_run(run)
+
+
+def _counting(rows: Mapping[Job, Row], kept: Sequence[Row]) -> list[Row]:
+    return [*(rows[job] for job in rows if job.counts), *kept]
+
+
+def _put_tables(store: Store, run: Mapping[str, Any], rows: Sequence[Row]) -> None:
     store.put(store.folder / "scores.csv", tables.scores_csv(run, rows))
     store.put(store.folder / "summary.json", tables.summary(run, rows))
-    store.put_run(run)
 
 
 def loader(shelf: Shelf, locators: Mapping[Job, Job]) -> Callable[[Job], bytes]:
@@ -152,7 +178,12 @@ def _sifted(batch: Batch) -> _Sifted:
         if batch.fresh:
             sifted.todo.append(job)
             continue
-        earlier = batch.store.earlier(job, batch.assignments[job.assignment].digest, batch.under)
+        try:
+            digest = batch.assignments[job.assignment].digest
+            earlier = batch.store.earlier(job, digest, batch.under)
+        except (GraderError, UsageProblem):
+            # It will be told as a failure when it is written.
+            earlier = Earlier(state="none")
         if earlier.staff is not None:
             sifted.kept[job] = tables.row(earlier.staff)
             sifted.levels.add(earlier.staff["run"]["sandbox"]["level"])
@@ -212,7 +243,7 @@ def _log(store: Store, failed: Sequence[tuple[Job, str]]) -> None:
         path.unlink(missing_ok=True)
         return
     text = "\n".join(
-        f"== {job.student} {job.assignment} attempt {job.attempt}\n{failure}\n"
+        f"== {job.student} {job.assignment} attempt {job.attempt}\n{clean(failure, _LOGGED)}\n"
         for job, failure in failed
     )
     store.put(path, text.encode("utf-8", "backslashreplace"))

@@ -12,11 +12,12 @@ from typing import Final
 from unicodedata import normalize
 
 from grader.bulk import labels, layers, platforms
-from grader.bulk.archives import Entry, Locator, Refused, Shelf, is_source, walk
+from grader.bulk.archives import MOST_NAME, Entry, Locator, Refused, Shelf, is_source, walk
 from grader.bulk.exports import Upload, is_submitted
 from grader.bulk.layers import Rules
 from grader.bulk.platforms import Named
 from grader.bulk.tree import Node, grown
+from grader.texts.names import visible
 
 # What stands for something handed in, although it is no submission.
 _DOCUMENTS: Final = (
@@ -223,13 +224,18 @@ def _understood(arrived: Sequence[Arrived], uploads: Sequence[Upload]) -> tuple[
     )
 
 
+def _written(name: str) -> str:
+    """As it is stored and shown, of `MOST_NAME` characters at most: a platform's file may lie."""
+    return visible(normalize("NFC", name[: 4 * MOST_NAME]))[:MOST_NAME].strip()
+
+
 def _normal(upload: Upload) -> Upload:
     """With ids that are the same however a file system composes their letters."""
     owners = tuple(
         replace(
             each,
-            student=normalize("NFC", each.student).strip() or "?",
-            name=normalize("NFC", each.name).strip() if each.name else None,
+            student=_written(each.student) or "?",
+            name=_written(each.name) or None if each.name else None,
         )
         for each in upload.owners
     )

@@ -9,11 +9,15 @@ from grader.bulk import claims, labels
 from grader.bulk.archives import SUFFIXES, Locator, Shelf
 from grader.bulk.choosing import Chosen, Seen, choose
 from grader.bulk.facts import Facts, facts
-from grader.bulk.inbox import Inbox, Sourceless
+from grader.bulk.inbox import Arrived, Inbox, Sourceless
 from grader.bulk.plan import Duplicate, Job, Left, Person, Plan, Stranger, Ungraded, Wanted
 from grader.bulk.roster import Roster
 
 _LOSING = ("cannot_open", "too_many_files")
+# Of one upload, how many scripts and notebooks are read; of a student and an assignment, how many
+# attempts are graded.
+MOST_SOURCES = 200
+MOST_ATTEMPTS = 20
 
 
 def make(inbox: Inbox, shelf: Shelf, wanted: Wanted, roster: Roster) -> Plan:
@@ -103,8 +107,12 @@ def _hinted(each: Sourceless, wanted: Wanted) -> str | None:
 def _understood(inbox: Inbox, shelf: Shelf, wanted: Wanted, notes: _Notes) -> Iterable[Seen]:
     # The members of a group come one after the other, with the same file.
     last: tuple[Locator, str | None, Facts] | None = None
+    unlikely = _unlikely(inbox.arrived)
     for arrived in inbox.arrived:
         named = arrived.named
+        if arrived.entry.locator in unlikely:
+            notes.put_aside(arrived.entry.shown, "too_many_sources")
+            continue
         if named is None:
             notes.leave(arrived.entry.shown, arrived.reason)
             continue
@@ -118,6 +126,26 @@ def _understood(inbox: Inbox, shelf: Shelf, wanted: Wanted, notes: _Notes) -> It
                 continue
             last = (locator, named.hint, facts(content, named.file, named.hint, wanted.known))
         yield Seen(named=named, arrived=arrived, facts=last[2])
+
+
+def _unlikely(arrived: Sequence[Arrived]) -> set[Locator]:
+    """Of uploads with very many scripts and notebooks, all but those that may be meant."""
+    uploads: dict[str, dict[Locator, Arrived]] = {}
+    for each in arrived:
+        if each.named is not None:
+            uploads.setdefault(each.upload, {}).setdefault(each.entry.locator, each)
+    return {
+        each.entry.locator
+        for mine in uploads.values()
+        if len(mine) > MOST_SOURCES
+        for each in sorted(mine.values(), key=_likelihood)[MOST_SOURCES:]
+    }
+
+
+def _likelihood(arrived: Arrived) -> tuple[int, int, object]:
+    """Sorts what lies at the top and is called like an answer first."""
+    role = labels.role(arrived.inner)
+    return ("work", "old", "test").index(role), len(arrived.inner), natural(arrived.entry.shown)
 
 
 def _settled(seen: Sequence[Seen], wanted: Wanted, notes: _Notes) -> list[tuple[Seen, str]]:
@@ -174,7 +202,12 @@ def _jobs(settled: Sequence[tuple[Seen, str]], wanted: Wanted, notes: _Notes) ->
     for (id_, student), files in groups.items():
         chosen = choose(files, id_)
         _tell_choice(chosen, student, id_, notes)
-        jobs += _attempts(id_, student, chosen.attempts, wanted.until)
+        attempts = _attempts(id_, student, chosen.attempts, wanted.until)
+        newest = attempts[-MOST_ATTEMPTS:]
+        jobs += [job for job in attempts if job.counts or job in newest]
+        for early in attempts[:-MOST_ATTEMPTS]:
+            if not early.counts:
+                notes.put_aside(early.file, "too_many_attempts")
         for each in chosen.attempts:
             blank = id_ in each.facts.blank
             notes.codes[each.arrived.entry.locator, id_] = None if blank else each.facts.code
