@@ -52,6 +52,18 @@ def a_roster(folder: Path, text: str, encoding: str = "utf-8") -> roster.Roster:
         {"hw1/ono.py": RIGHT, "hw1/abe.py": WRONG, "hw2/ono.py": OTHER},
         {"ono/hw1.py": RIGHT, "abe_hw1.py": WRONG},
         {"ono/project/src/hw1.py": RIGHT, "abe/hw1/main.py": WRONG},
+        {
+            "ML Hand-in-20260301T100000Z-1-001.zip": zipped({"ML Hand-in/ono_hw1.py": RIGHT}),
+            "ML Hand-in-20260301T100000Z-1-002.zip": zipped({"ML Hand-in/abe_hw1.py": WRONG}),
+        },
+        {"Lab A-20260301T100000Z-001.zip": zipped({"ono/hw1.py": RIGHT, "abe/hw1.py": WRONG})},
+        {"2026 Spring/Lab 1/ono/hw1.py": RIGHT, "2026 Spring/Lab 2/abe/hw1.py": WRONG},
+        {"Mon 10am/ono/hw1.py": RIGHT, "Tue 2:30pm/abe/hw1.py": WRONG},
+        {"新建文件夹 (2)/ono_hw1.py": RIGHT, "新建文件夹 (2)/abe_hw1 - 副本.py": WRONG},
+        {"Homework One - ono.py": RIGHT, "Home Work 1 - abe.py": WRONG},
+        {"2026-03-01 hw1/ono.py": RIGHT, "2026-03-01 hw1/abe.py": WRONG},
+        {"ono 作业一.py": RIGHT, "第1次作业_abe.py": WRONG},
+        {"Übung 1 - ono.py": RIGHT, "Devoir 01 abe.py": WRONG},
     ],
 )
 def test_folders_around_a_class_are_nobodys(files: Files) -> None:
@@ -109,11 +121,39 @@ def test_in_an_nbgrader_course_only_what_was_submitted_is_read(beside: str) -> N
     assert counting(found) == {"ada": "c/submitted/ada/hw1/hw1.py"}
 
 
+def test_letters_of_a_number_tell_people_apart() -> None:
+    found = planned({"u1234567_hw1.py": RIGHT, "s1234567 HW1.py": WRONG, "A1234567X/hw1.py": WRONG})
+
+    assert counting(found).keys() == {"u1234567", "s1234567", "A1234567X"}
+
+
+@pytest.mark.parametrize("name", ["readme.txt", "Instructions.pdf", "requirements.txt"])
+def test_what_lies_in_every_folder_is_nobody(name: str) -> None:
+    found = planned({"all/ono_hw1.py": RIGHT, "all/abe_hw1.py": WRONG, f"all/{name}": "x"})
+
+    assert {each.student for each in found.people} == {"ono", "abe"}
+
+
 def test_how_the_folder_was_understood_is_known_before_grading() -> None:
     files = {"ono/hw1.py": RIGHT, "abe/hw1.py": WRONG, "abe/utils.py": "x = 1\n"}
 
     (one,) = planned(files).understood
     assert (one.layout, one.students, one.files) == ("folders", 2, 3)
+
+
+def test_what_a_group_hands_in_is_one_file_of_several_students() -> None:
+    export = """
+submission_71:
+  :submitters:
+  - :name: Ada
+    :sid: "1"
+  - :name: Grace
+    :sid: "2"
+"""
+    found = planned({"e/submission_metadata.yml": export, "e/submission_71/hw1.py": RIGHT})
+
+    (one,) = found.understood
+    assert (one.students, one.files, one.groups) == (2, 1, True)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +186,10 @@ def test_canvas_groups_are_told_from_people(names: list[str], students: set[str]
         ("hw1 (2).py", {"hw1 (1).py": WRONG, "hw1.py": WRONG}),
         ("hw1_final.py", {"hw1_draft.py": WRONG, "hw1.py": WRONG}),
         ("hw1.py", {"scratch.py": WRONG}),
+        ("Version 10/hw1.py", {"Version 9/hw1.py": WRONG, "Version 2/hw1.py": WRONG}),
+        ("attempt 2/solution.py", {"attempt 1/hw1.py": WRONG, "attempt 1/a.py": WRONG}),
+        ("第2次提交/作业.py", {"第1次提交/作业.py": WRONG}),
+        ("hw1/v2/hw1.py", {"hw1/v1/hw1.py": WRONG, "hw1/v3/hw1.py": BLANK}),
     ],
 )
 def test_what_was_meant_counts(right: str, others: dict[str, str]) -> None:
@@ -191,6 +235,10 @@ def test_what_names_say() -> None:
     assert part_of("part 2") == part_of("part 1") and part_of("lee-2") is None
     assert number_and_name("张三（0012301）") == ("0012301", "张三")
     assert number_and_name("lee 20260301") is None
+    assert number_and_name("Wu Bo A0123457Y") == ("A0123457Y", "Wu Bo")
+    assert number_and_name("2023004赵六") == ("2023004", "赵六")
+    assert number_and_name("A0123456X") is number_and_name("lee123456789") is None
+    assert is_section("Tuesday 14.30") and not is_section("Sunny 2")
 
 
 # --- nothing vanishes ------------------------------------------------------------------------

@@ -459,7 +459,7 @@ def test_the_zip_of_several_exports_is_graded(tmp_path: Path) -> None:
     said = " ".join(out(result).split())
     assert "../escape_hw1.py: its name in the zip file leads out of the folder" in said
     assert "wangfang_10103_880003_answer.txt: neither a .py nor an .ipynb file" in said
-    assert "One is marked as late by the platform. Nothing was taken off." in said
+    assert "One submission is marked as late by the platform. No points were taken off." in said
     assert scores(tmp_path / "out") == {
         "00123": "10",
         "00125": "0",

@@ -1,6 +1,6 @@
 """Which of a student's files is the submission, and which are attempts that came before it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from grader.assignment import natural
@@ -40,10 +40,14 @@ class Chosen:
 
 def choose(files: Sequence[Seen], id_: str) -> Chosen:
     """Of all files of one student for one assignment."""
-    best = min(_rank(each, id_) for each in files)
-    aside = [(each, _lost(each, id_)) for each in files if _rank(each, id_) != best]
+    worth = min(_worth(each, id_) for each in files)
+    latest = _of_newest_edition([each for each in files if _worth(each, id_) == worth])
+    best = min(_rank(each, id_) for each in latest)
+    kept = {each.shown for each in latest if _rank(each, id_) == best}
+    newer = {each.shown for each in latest}
+    aside = [(each, _lost(each, id_, newer)) for each in files if each.shown not in kept]
     winners: list[Seen] = []
-    for mine in _by_upload(each for each in files if _rank(each, id_) == best):
+    for mine in _by_upload(each for each in latest if each.shown in kept):
         newest = _newest(mine)
         alike = _distinct(newest)
         if len(alike) > 1:
@@ -58,20 +62,20 @@ def choose(files: Sequence[Seen], id_: str) -> Chosen:
     return Chosen(attempts=tuple(winners), aside=tuple(aside))
 
 
-def _rank(seen: Seen, id_: str) -> tuple[int, int, int, int]:
-    """Lower is better: what counts before any date does."""
+def _worth(seen: Seen, id_: str) -> tuple[int, int]:
+    """Lower is better: what counts before any version or date does."""
     role = labels.role(seen.arrived.inner)
     tier = 0 if id_ in seen.facts.done else 2 if id_ in seen.facts.blank else 1
-    named = labels.mentions(seen.arrived.inner[-1], id_)
-    return (
-        tier + 2 * (role == "test" and tier > 0),
-        ("work", "old", "test").index(role),
-        int(labels.is_copy(seen.arrived.inner[-1])),
-        int(not named),
-    )
+    return tier + 2 * (role == "test" and tier > 0), ("work", "old", "test").index(role)
 
 
-def _lost(seen: Seen, id_: str) -> str:
+def _rank(seen: Seen, id_: str) -> tuple[int, int]:
+    """Lower is better, of files of equal worth in one version of the work."""
+    name = seen.arrived.inner[-1]
+    return int(labels.is_copy(name)), int(not labels.mentions(name, id_))
+
+
+def _lost(seen: Seen, id_: str, latest: Collection[str]) -> str:
     """Why a file is not the one."""
     role = labels.role(seen.arrived.inner)
     if id_ in seen.facts.blank:
@@ -80,10 +84,11 @@ def _lost(seen: Seen, id_: str) -> str:
         return "older"
     if labels.is_copy(seen.arrived.inner[-1]):
         return "copy"
-    return "beside"
+    versioned = labels.editions(seen.arrived.inner[:-1]) is not None
+    return "older" if versioned and seen.shown not in latest else "beside"
 
 
-def _by_upload(files: "Iterator[Seen]") -> list[list[Seen]]:
+def _by_upload(files: Iterable[Seen]) -> list[list[Seen]]:
     uploads: dict[str, list[Seen]] = {}
     for each in files:
         uploads.setdefault(each.arrived.upload, []).append(each)
@@ -100,6 +105,22 @@ def _newest(files: Sequence[Seen]) -> list[Seen]:
     for group in groups.values():
         newest = max(labels.version(each.arrived.inner[-1]) for each in group)
         found += [each for each in group if labels.version(each.arrived.inner[-1]) == newest]
+    return found
+
+
+def _of_newest_edition(files: Sequence[Seen]) -> list[Seen]:
+    """Without the folders of earlier versions, as `Version 1` beside `Version 2`."""
+    found: list[Seen] = []
+    for mine in _by_upload(files):
+        editions = [labels.editions(each.arrived.inner[:-1]) for each in mine]
+        newest: dict[tuple[str, ...], int] = {}
+        for head, number in filter(None, editions):
+            newest[head] = max(number, newest.get(head, number))
+        found += [
+            each
+            for each, edition in zip(mine, editions, strict=True)
+            if edition is None or newest[edition[0]] == edition[1]
+        ]
     return found
 
 

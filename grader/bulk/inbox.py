@@ -60,11 +60,17 @@ class Sourceless:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
-    """How many students were found in one way; `layout` is a key of the texts `[bulk.layout]`."""
+    """How many students were found in one way; `layout` is a key of the texts `[bulk.layout]`.
+
+    Args:
+        files: scripts and notebooks; what a group handed in counts once.
+        groups: whether one of them has several owners.
+    """
 
     layout: str
     students: int
     files: int
+    groups: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,14 +238,19 @@ def _is_document(name: str) -> bool:
 def _understood(arrived: Sequence[Arrived], uploads: Sequence[Upload]) -> tuple[Understood, ...]:
     layout_of = {each.shown: each.layout for each in uploads}
     students: dict[str, set[str]] = {}
-    files: Counter[str] = Counter()
+    files: dict[str, Counter[tuple[str, ...]]] = {}
     for each in arrived:
         if each.named is not None:
             layout = layout_of[each.upload]
             students.setdefault(layout, set()).add(each.named.student)
-            files[layout] += 1
+            files.setdefault(layout, Counter())[each.upload, *each.inner] += 1
     return tuple(
-        Understood(layout=layout, students=len(known), files=files[layout])
+        Understood(
+            layout=layout,
+            students=len(known),
+            files=len(files[layout]),
+            groups=max(files[layout].values()) > 1,
+        )
         for layout, known in students.items()
     )
 

@@ -15,8 +15,16 @@ _COPY = re.compile(
 )
 _NUMBER = re.compile(r"(?:\((\d{1,9})\)|-(\d{1,3}))$")
 _DUPLICATE = re.compile(r"-\s*Copy\s*(?:\d+|\(\d+\))?$|^Copy of\b|副本(?:\s*\(\d+\))?$", re.I)
+# Where a word begins: also after a Chinese character, and after a student's number.
+_BEGIN: Final = r"(?:(?<![^\W_\u3400-\u9fff])|(?<=\d{5}))"
 _HOMEWORK = re.compile(
-    r"(?<![^\W_])(?:homework|assignment|hw|作业)[\W_]*\d*(?![^\W_])", re.IGNORECASE
+    _BEGIN + r"(?:home ?work|assignment|hw)[\W_]*(?:\d+|one|two|three|four|five|six)?(?![^\W_])"
+    r"|(?:第?[一二三四五六七八九十\d]{1,3}次)?(?:课后|平时|编程)?作业[\W_]*[一二三四五六七八九十\d]{0,3}"
+    + r"|"
+    + _BEGIN
+    + r"(?:(?:haus)?aufgabe|übung|blatt|devoir|tarea|compito|exercise|pset|problem set|宿題|과제)"
+    r"[\W_]*\d{1,3}(?!\d)",
+    re.IGNORECASE,
 )
 _DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
 _EDITION = re.compile(
@@ -30,15 +38,18 @@ _EARLY: Final = frozenset({"draft", "old", "backup", "初稿"})
 _GENERIC: Final = frozenset(
     """
     a all an answer answers archive attempt attempts backup backups batch both class classes code
-    collected copy current data docs done download downloaded downloads draft drafts entry example
-    examples exercise exercises export exported file files final folder group groups handed hand
-    handin helper helpers homework homeworks in inbox input lab labs lib main material materials
-    misc model my new notebook notebooks notes of old other others output part parts previous
-    project projects python question questions received release repo repos results scratch section
+    collected copy current data docs done download downloaded downloads draft drafts dropbox entry
+    example examples exercise exercises export exported file files final folder gradebook grades
+    grading group groups handed hand handin handout helper helpers homework homeworks in inbox index
+    info input instructions lab labs lib license main marks material materials misc model my new
+    notebook notebooks notes of old onedrive other others output part parts previous project
+    projects python question questions readme received release repo repos requirements results
+    roster rubric scores scratch section
     sections sol solution solutions source sources src starter student students studio sub
     submission submissions submit submitted task tasks team teams template templates temp test
     tests the the tmp turned tutorial tutorials untitled upload uploads util utils version versions
     week weeks work works zip 作业 全部 提交 文件 文件夹 答案 班 解答 课程 下载 模板 旧
+    新建文件夹 新建 名单 成绩 说明 副本
     """.split()  # noqa: SIM905 - a list of words
 )
 # Made up for people whose names are not told: `student01`, `user_7`. The number is the name.
@@ -49,7 +60,16 @@ _NUMBERED = re.compile(
 )
 _SECTION = re.compile(
     r"(?:section|sec|group|class|part|lab|tutorial|tut|week|unit|course|session|stream|cohort"
-    r"|[A-Z]?\d{1,2}班|第?[一二三四五六七八九十\d]{1,3}[班组]|.{0,20}\d班)[\s_.-]*[A-Za-z]?\d{0,3}",
+    r"|[A-Z]?\d{1,2}班|第?[一二三四五六七八九十\d]{1,3}[班组]|.{0,20}\d班"
+    r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?)"
+    r"[\s_.-]*(?:[A-Za-z]?\d{0,3}|\d{1,2}(?:[.:h]?\d\d)? ?(?:[ap]\.?m\.?)?)",
+    re.IGNORECASE,
+)
+# Google Drive: `Homework-20260301T100000Z-001.zip`, newer `drive-download-…Z-3-001.zip`.
+_DRIVE = re.compile(r"(?P<head>.+)-\d{8}T\d{6}Z(?:-\d{1,3}){1,2}", re.DOTALL)
+_EDITION_FOLDER = re.compile(
+    r"(?:v(?:ersion|er)?|attempt|submission|try|upload|revision|versuch|abgabe|tentative|intento"
+    r"|版本|提交)[ ._-]*(\d{1,4})|第\s*(\d{1,4})\s*次(?:提交|作业)?",
     re.IGNORECASE,
 )
 _PART = re.compile(
@@ -85,7 +105,9 @@ def number_and_name(student: str) -> tuple[str, str] | None:
     """(`0012301`, `张三`) of `张三_0012301` or `0012301-张三`, else None."""
     if _NUMBERED.fullmatch(student) is not None:
         return None
-    numbers = [each for each in re.findall(r"\d{5,}", student) if not _is_date(each)]
+    # A letter that belongs to the number tells two people apart: `u1234567`, `A0123456X`.
+    numbers = re.findall(r"(?<![A-Za-z])[A-Za-z]{0,3}\d{5,}[A-Za-z]{0,2}(?![A-Za-z])", student)
+    numbers = [each for each in numbers if not _is_date(each)]
     if len(numbers) != 1:
         return None
     rest = _EDGES.sub("", re.sub(r"[()（）\[\]【】]", " ", student.replace(numbers[0], " ")))
@@ -112,11 +134,26 @@ def part_of(name: str) -> str | None:
     stem = name.removesuffix(".zip")
     if _NUMBERED.fullmatch(plain(stem)) is not None:
         return None
+    if (drive := _DRIVE.fullmatch(stem)) is not None:
+        return drive["head"].lower()
     found = _PART.fullmatch(stem)
     if found is None or found["head"] == stem:
         return None
-    head = re.sub(r"-\d{8}T\d{6}Z$", "", _EDGES.sub("", found["head"])).lower()
-    return head if head.startswith("drive-download") or is_generic(head) else None
+    head = _EDGES.sub("", found["head"]).lower()
+    return head if is_generic(head) else None
+
+
+def is_download(name: str) -> bool:
+    """Whether a site made a folder of what was chosen there: `Homework-20260301T100000Z-001`."""
+    return _DRIVE.fullmatch(name.removesuffix(".zip")) is not None
+
+
+def editions(folders: Sequence[str]) -> tuple[tuple[str, ...], int] | None:
+    """What lies above the outermost folder that is one version of a work, and which one it is."""
+    for at, name in enumerate(folders):
+        if (found := _EDITION_FOLDER.fullmatch(plain(name).strip())) is not None:
+            return tuple(folders[:at]), int(found[1] or found[2])
+    return None
 
 
 def version(file: str) -> Version:
@@ -205,4 +242,4 @@ def _mention(id_: str) -> re.Pattern[str]:
     digits = id_[len(letters) :]
     spelt = r"[\W_]*".join(re.escape(part) for part in re.split(r"[\W_]+", letters) if part)
     number = rf"[\W_]*0*{int(digits)}(?!\d)(?:-\d{{1,2}}(?![^\W_]))?" if digits else r"(?![^\W\d_])"
-    return re.compile(rf"(?<![^\W_]){spelt}{number}", re.IGNORECASE)
+    return re.compile(rf"{_BEGIN}{spelt}{number}", re.IGNORECASE)

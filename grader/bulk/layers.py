@@ -103,7 +103,7 @@ class _Reader:
         kinds = [self._kind(each) for each in folders]
         if len(folders) == 1 and not above.works:
             return self._wraps(folders[0], kinds[0])
-        if all(labels.is_section(each.name) for each in folders):
+        if all(labels.is_section(each.name) or labels.is_download(each.name) for each in folders):
             return True
         classes = kinds.count("class")
         if "student" in kinds or not classes:
@@ -112,14 +112,15 @@ class _Reader:
             return True
         if 2 * classes >= len(kinds):
             at = kinds.index("class")
-            names = self._people(folders[at])[:3]
+            names = self._examples(folders[at])[:3]
             folder = "/".join(folders[at].parts)
             raise UsageProblem(catalog.text("bulk.which_layout", folder=folder, names=names))
         return False
 
     def _wraps(self, folder: Node, kind: Kind) -> bool:
         """Whether the one folder that there is was put around the class."""
-        if labels.student_in(folder.name, self.rules.ids) is None:
+        named = labels.student_in(folder.name, self.rules.ids) is not None
+        if not named or labels.is_download(folder.name):
             return True
         if kind in ("class", "student"):
             return kind == "class"
@@ -132,7 +133,7 @@ class _Reader:
             return "empty"
         if folder.repository:
             return "student"
-        if self._has_layer(folder) or len(self._handed_in(folder)) > 1:
+        if self._has_layer(folder) or len(self._handed_in(folder)) > 1 or self._in_parts(folder):
             return "class"
         own = labels.student_in(folder.name, self.rules.ids) or folder.name
         folder = self._innermost(folder)
@@ -143,6 +144,20 @@ class _Reader:
         if not names and all(self._is_given(each) for each in folder.folders):
             return "student"
         return "class" if len(self._people(folder)) > 1 else "unclear"
+
+    def _in_parts(self, folder: Node) -> bool:
+        """Whether a folder holds sections with students' folders in each."""
+        inner = [each for each in folder.folders.values() if each.has_work]
+        return (
+            bool(inner)
+            and not folder.works
+            and all(labels.is_section(each.name) for each in inner)
+            and any(self._handed_in(each) for each in inner)
+        )
+
+    def _examples(self, folder: Node) -> list[str]:
+        """Names that may be those of several people, for the sentence that asks."""
+        return self._people(self._innermost(folder)) or [each.name for each in folder.entries]
 
     def _innermost(self, folder: Node) -> Node:
         """Below folders that hold one folder with nobody's name, and nothing else."""

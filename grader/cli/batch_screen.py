@@ -39,7 +39,9 @@ def understood(shown: "Plan", here: Desk, *, hidden: bool = False) -> list[str]:
     for each in shown.understood:
         students = _counted(here, "cli.batch.students", each.students)
         files = _counted(here, "cli.batch.files", each.files)
-        if each.files == each.students:
+        if each.groups:
+            files = here.say("cli.batch.grouped", files=files)
+        elif each.files == each.students:
             files = here.say("cli.batch.one_each")
         layout = here.say(f"bulk.layout.{each.layout}")
         said = here.say("cli.batch.understood", students=students, files=files, layout=layout)
@@ -72,6 +74,8 @@ def screen(shown: "Plan", todo: "Batch", finished: "Finished", here: Desk) -> li
     lines += _people(shown, here) if not hidden else []
     lines += listed(shown.left, here, hidden=hidden)
     lines += listed(shown.aside, here, hidden=hidden, heading="cli.batch.aside")
+    if shown.left:
+        lines += ["", *wrap(here.say("cli.batch.next"))]
     return [*lines, "", *wrap(here.say("cli.batch.written", folder=str(todo.store.folder)))]
 
 
