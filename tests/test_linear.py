@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -19,11 +20,13 @@ from typing import Any, Final
 import adversarial
 import pytest
 from adversarial import Recipe
+from builders import an_opened_file
 
 import grader
-from grader.bulk import moments
-from grader.model import Problem
+from grader.bulk import facts, moments
+from grader.model import Piece, Problem, Source
 from grader.reading import decoding
+from grader.submission import understand
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="needs a timer for processor time"
@@ -236,3 +239,30 @@ def test_a_moment_with_an_endless_zone_is_no_moment(zone: str) -> None:
 )
 def test_a_date_at_which_nobody_handed_in_is_no_moment(text: str) -> None:
     assert moments.in_utc(text) is None
+
+
+TARGETS = " = ".join(f"t{at}" for at in range(20_000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"{TARGETS} = [{', '.join(['[]'] * 20_000)}]\n", id="targets of one value"),
+        pytest.param(f"({TARGETS.replace(' =', ',')}) = x\n", id="targets in one tuple"),
+        pytest.param("x = 1; " * 30_000 + "\n", id="statements in one line"),
+    ],
+)
+def test_what_a_long_line_binds_is_found_in_linear_time(text: str) -> None:
+    with at_most(_MOST_S, "reading"):
+        reading = understand(an_opened_file(text.encode()), names=["apply_rope"])
+
+    assert reading.source is not None
+
+
+def test_copies_of_notebooks_are_compared_in_linear_time() -> None:
+    reading = understand(an_opened_file(b"x = 1\n"), names=())
+    pieces = tuple(Piece(text=f"x = {at}", cell=at) for at in range(45_000))
+    many = replace(reading, source=Source(kind="notebook", units=(), pieces=pieces))
+
+    with at_most(_MOST_S, "comparing"):
+        assert facts._code(many) is not None

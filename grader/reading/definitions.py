@@ -169,10 +169,12 @@ def _own(statement: ast.stmt) -> Iterator[_Binding]:
         case ast.Import() | ast.ImportFrom():
             yield from _imported(statement)
         case ast.Assign(targets=targets, value=value):
+            # Looked through once: there may be as many targets as the value has parts.
+            used = _used(value)
             for target in targets:
-                yield from _assigned(target, value, line)
+                yield from _assigned(target, value, line, used)
         case ast.AnnAssign(target=target, value=value) if value is not None:
-            yield from _assigned(target, value, line)
+            yield from _assigned(target, value, line, _used(value))
         case ast.Delete(targets=targets):
             for target in targets:
                 yield from (_Binding(name=name, kind=None, line=line) for name in _names(target))
@@ -183,7 +185,7 @@ def _own(statement: ast.stmt) -> Iterator[_Binding]:
                 if item.optional_vars is not None:
                     yield from _variables(item.optional_vars, line)
         case ast.Expr(value=ast.NamedExpr(target=target, value=value)):
-            yield from _assigned(target, value, line)
+            yield from _assigned(target, value, line, _used(value))
         case ast.Expr(value=ast.Call() as call):
             yield from _in_shell(call)
         case _:
@@ -232,7 +234,14 @@ def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[_Binding]:
             yield _Binding(name=name, kind="import", line=statement.lineno)
 
 
-def _assigned(target: ast.expr, value: ast.expr, line: int) -> Iterator[_Binding]:
+def _used(value: ast.expr) -> frozenset[str]:
+    """The names in an expression."""
+    return frozenset(each.id for each in ast.walk(value) if isinstance(each, ast.Name))
+
+
+def _assigned(
+    target: ast.expr, value: ast.expr, line: int, used: Collection[str]
+) -> Iterator[_Binding]:
     if not isinstance(target, ast.Name):
         yield from _variables(target, line)
         return
@@ -245,7 +254,7 @@ def _assigned(target: ast.expr, value: ast.expr, line: int) -> Iterator[_Binding
         kind="variable",
         line=line,
         blank=line if placeholder_value(value) else None,
-        wraps=any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(value)),
+        wraps=target.id in used,
         dresses=isinstance(value, ast.Call) and passes_through(value.func),
         forwards=called_name(value) if isinstance(value, ast.Name | ast.Call) else None,
     )

@@ -96,7 +96,13 @@ def first_code_line(text: str) -> str | None:
 
 def line_at(lines: Sequence[str], line: int) -> str:
     """The text of a 1-based line, without its indentation; empty outside the text."""
-    return clean(lines[line - 1].expandtabs()) if 1 <= line <= len(lines) else ""
+    return quote(lines[line - 1]) if 1 <= line <= len(lines) else ""
+
+
+def quote(line: str) -> str:
+    """A line as it is shown, without its indentation."""
+    # No more of it than can be shown: a line of megabytes may be quoted for thousands of names.
+    return clean(line[: _QUOTE_CHARS + 1].expandtabs())
 
 
 def script_place(lines: Sequence[str], line: int) -> Place:

@@ -1,15 +1,13 @@
 """Places in a submission that was read before: for a line that raised, or a placeholder."""
 
 from grader.model import Passage, Piece, Place, Reading
-from grader.reading.parsing import clean
+from grader.reading.parsing import quote
 
 
 def place_in(passage: Passage, line: int | None = None) -> Place:
     """A 1-based line of a script or cell with its text, or the cell as such."""
-    quote = line_of(passage, line) if line is not None else ""
-    return Place(
-        line=line, cell=passage.cell, cell_id=passage.cell_id, quote=quote or passage.quote
-    )
+    own = line_of(passage, line) if line is not None else ""
+    return Place(line=line, cell=passage.cell, cell_id=passage.cell_id, quote=own or passage.quote)
 
 
 def line_of(passage: Passage, line: int) -> str:
@@ -23,7 +21,7 @@ def line_of(passage: Passage, line: int) -> str:
     if line < 1:
         return ""
     end = passage.text.find("\n", start)
-    return clean(passage.text[start : None if end < 0 else end].expandtabs())
+    return quote(passage.text[start : None if end < 0 else end])
 
 
 def locate(reading: Reading, *, line: int | None, cell: int | None = None) -> Place:
