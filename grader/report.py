@@ -175,7 +175,7 @@ def build(
         ],
         "problems": [_problem(each) for each in told],
         "output": _output(output, outcomes, audience),
-        "run": _run(run, audience, hidden_asked=hidden_asked and _has_hidden(outcomes)),
+        "run": _run(run, audience, hidden_asked=hidden_asked and (failed or _has_hidden(outcomes))),
     }
     return shortened(whole)
 
