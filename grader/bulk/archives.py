@@ -45,6 +45,8 @@ MOST_PATH: Final = 1_000
 MOST_LEVELS: Final = 64
 # Of what is refused in one zip file: of a class, and of a student.
 _MOST_REFUSED = (5_000, 50)
+# Characters of a name that is too long to be shown.
+_SHOWN = 60
 # Below the outermost: the zip file that a student handed in, and one in it.
 MOST_NESTED: Final = 2
 # The end of a zip file, with the longest comment that there can be, and the records before it.
@@ -210,13 +212,9 @@ def _too_much(parts: tuple[str, ...]) -> str | None:
 
 
 def _shortened(parts: tuple[str, ...]) -> str:
-    """The beginning of a path, as far as it can be shown; whose it is stands there."""
-    kept: list[str] = []
-    for part in parts[:MOST_LEVELS]:
-        if len(part) > MOST_NAME or sum(map(len, kept)) + len(part) > MOST_PATH:
-            return _shown((*kept, f"{part[:60]}…"))
-        kept.append(part)
-    return _shown(tuple(kept))
+    """The beginning of a path; whose it is stands there."""
+    shown = "/".join(part[:_SHOWN] for part in parts[:3])
+    return shown if shown == _shown(parts) else f"{shown}…"
 
 
 def _file(
