@@ -226,7 +226,7 @@ def written(numbers: frozenset[str]) -> Iterator[str]:
 # As many as `check` is tried with: each is a run of its own there.
 AT_ONCE = {
     "auto": ("message", "printed_much", "factor", "hint_by_bits"),
-    "portable": ("factor", "reload"),
+    "portable": ("reload",),
 }
 
 
