@@ -454,12 +454,16 @@ def test_without_the_kernels_help_no_tampering_earns_a_point(place: Place) -> No
     assert [each.name for each in place.scratch.iterdir()] == []
 
 
+# Each takes a worker of its own or several; the others are tried in a class.
+AS_SPAWNED = ["tells_at_the_reload", "threads_while_loading", "threads_with_small_stacks"]
+
+
 @pytest.mark.long
-def test_nor_do_threads_descriptors_command_lines_and_reloads(place: Place) -> None:
-    seen = graded(place, IN_A_CLASS, "--sandbox", "portable")
+def test_nor_do_threads_and_reloads(place: Place) -> None:
+    seen = graded(place, AS_SPAWNED, "--sandbox", "portable")
 
     assert {name: each["score"] for name, each in seen.reports.items()} == {
-        **{name: EXPECTED[name]["score"] for name in IN_A_CLASS},
+        **{name: EXPECTED[name]["score"] for name in AS_SPAWNED},
         "honest": 10,
     }
     assert seen.left_running == []
