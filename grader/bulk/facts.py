@@ -88,12 +88,13 @@ def _code(reading: Reading) -> str | None:
         return None
     texts = [piece.text for piece in reading.source.pieces]
     said: list[str] = []
+    small = sum(map(len, texts)) <= _MOST_COMPARED
     for piece in reading.source.pieces:
-        small = sum(map(len, texts)) <= _MOST_COMPARED
         tree = parse(piece.text, cell=piece.cell is not None) if small else None
         try:
             dumped = ast.dump(tree) if isinstance(tree, ast.Module) else ""
-        except (RecursionError, MemoryError):
+        except (RecursionError, MemoryError, ValueError):
+            # ValueError: Python prints no integer of thousands of digits.
             dumped = ""
         if dumped != ast.dump(ast.Module(body=[], type_ignores=[])):
             said.append(dumped or "".join(piece.text.split()))

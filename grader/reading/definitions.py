@@ -1,7 +1,7 @@
 """Which names a file defines at top level, where, and whether a function is still a blank."""
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -65,17 +65,32 @@ def definitions(pieces: Iterable[Placed]) -> tuple[dict[str, Definition], bool]:
     known: dict[str, Definition] = {}
     forwards: dict[str, str | None] = {}
     methods: dict[str, Place | None] = {}
+    # Kept beside: to look through all names at each `import *` is quadratic.
+    blank: set[str] = set()
     open_ended = False
     for tree, lines, place in pieces:
         for binding in _bindings(tree.body, deep=may_hide_names(lines)):
             open_ended = open_ended or binding.name == "*"
-            _bind(known, binding, lines, place)
+            if binding.name == "*":
+                # Any of the names so far may be another function now.
+                known.update({name: replace(known[name], blank=None) for name in blank})
+                blank.clear()
+            else:
+                _bind(known, binding, lines, place)
+                _note_blank(blank, binding.name, known.get(binding.name))
             forwards[binding.name] = None if binding.perhaps else binding.forwards
             methods[binding.name] = _blank_place(binding.method, lines, place)
     for name, helper in forwards.items():
         if helper is not None and name in known and not open_ended:
             known[name] = _as_helper(known[name], known.get(helper), methods.get(helper))
     return known, open_ended
+
+
+def _note_blank(blank: set[str], name: str, definition: Definition | None) -> None:
+    if definition is not None and definition.blank is not None:
+        blank.add(name)
+    else:
+        blank.discard(name)
 
 
 def _as_helper(
@@ -94,10 +109,6 @@ def _bind(
     lines: Sequence[str],
     place: Callable[[int], Place],
 ) -> None:
-    if binding.name == "*":
-        # Any of the names so far may be another function now.
-        known.update({name: replace(each, blank=None) for name, each in known.items()})
-        return
     before = known.get(binding.name)
     if before is not None and (binding.perhaps or binding.wraps):
         # `f = no_grad()(f)` dresses the function up and hides nothing.
@@ -169,10 +180,12 @@ def _own(statement: ast.stmt) -> Iterator[_Binding]:
         case ast.Import() | ast.ImportFrom():
             yield from _imported(statement)
         case ast.Assign(targets=targets, value=value):
+            # Once for all targets: there may be as many of them as the value has parts.
+            used = _used(value)
             for target in targets:
-                yield from _assigned(target, value, line)
+                yield from _assigned(target, value, line, used)
         case ast.AnnAssign(target=target, value=value) if value is not None:
-            yield from _assigned(target, value, line)
+            yield from _assigned(target, value, line, _used(value))
         case ast.Delete(targets=targets):
             for target in targets:
                 yield from (_Binding(name=name, kind=None, line=line) for name in _names(target))
@@ -183,7 +196,7 @@ def _own(statement: ast.stmt) -> Iterator[_Binding]:
                 if item.optional_vars is not None:
                     yield from _variables(item.optional_vars, line)
         case ast.Expr(value=ast.NamedExpr(target=target, value=value)):
-            yield from _assigned(target, value, line)
+            yield from _assigned(target, value, line, _used(value))
         case ast.Expr(value=ast.Call() as call):
             yield from _in_shell(call)
         case _:
@@ -232,7 +245,11 @@ def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[_Binding]:
             yield _Binding(name=name, kind="import", line=statement.lineno)
 
 
-def _assigned(target: ast.expr, value: ast.expr, line: int) -> Iterator[_Binding]:
+def _used(value: ast.expr) -> Set[str]:
+    return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+
+
+def _assigned(target: ast.expr, value: ast.expr, line: int, used: Set[str]) -> Iterator[_Binding]:
     if not isinstance(target, ast.Name):
         yield from _variables(target, line)
         return
@@ -245,7 +262,7 @@ def _assigned(target: ast.expr, value: ast.expr, line: int) -> Iterator[_Binding
         kind="variable",
         line=line,
         blank=line if placeholder_value(value) else None,
-        wraps=any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(value)),
+        wraps=target.id in used,
         dresses=isinstance(value, ast.Call) and passes_through(value.func),
         forwards=called_name(value) if isinstance(value, ast.Name | ast.Call) else None,
     )

@@ -13,7 +13,7 @@ from typing import Literal
 from grader.model import Place, Problem
 from grader.reading import decoding
 from grader.reading.looks import looks_like_script
-from grader.reading.parsing import clean, first_code_line, line_at
+from grader.reading.parsing import clean, first_code_line, line_at, lines_of
 from grader.reading.slimming import slim
 from grader.texts import catalog
 
@@ -34,7 +34,7 @@ class Cell:
 
     def place(self, line: int | None = None) -> Place:
         """The cell, or a line of it, with the line that is meant as the quote."""
-        meant = line_at(self.text.split("\n"), line) if line is not None else ""
+        meant = line_at(lines_of(self.text), line) if line is not None else ""
         return Place(line=line, cell=self.number, cell_id=self.id, quote=meant or self.quote)
 
 
