@@ -6,6 +6,7 @@ has a timeout of its own, in processor time: a machine that is busy makes none o
 
 import ast
 import importlib
+import json
 import pkgutil
 import re
 import signal
@@ -23,9 +24,11 @@ from adversarial import Recipe
 from builders import an_opened_file
 
 import grader
+from grader.assignment import find_all
 from grader.bulk import facts, moments
 from grader.model import Piece, Problem, Source
 from grader.reading import decoding
+from grader.reading.parsing import Unparsable, parse
 from grader.submission import understand
 
 pytestmark = pytest.mark.skipif(
@@ -52,6 +55,9 @@ _MADE: Final = {
     ("grader.cli.batch", "compile"): 1,
     ("grader.strict", "fullmatch"): 1,
 }
+
+
+KNOWN: Final = [facts.Known.of(each) for each in find_all(None, {})]
 
 
 class TookTooLongError(Exception):
@@ -266,3 +272,57 @@ def test_copies_of_notebooks_are_compared_in_linear_time() -> None:
 
     with at_most(_MOST_S, "comparing"):
         assert facts._code(many) is not None
+
+
+# --- what is around them ---------------------------------------------------------------------
+
+
+def cells(*texts: str) -> bytes:
+    found = [{"cell_type": "code", "source": each, "metadata": {}} for each in texts]
+    return json.dumps({"nbformat": 4, "metadata": {}, "cells": found}).encode()
+
+
+def lines(form: str, count: int) -> bytes:
+    return "\n".join(form.format(at) for at in range(count)).encode()
+
+
+ATTACKS: Final = {
+    "targets": " = ".join(f"a{at}" for at in range(9_000)).encode()
+    + b" = ["
+    + b"b," * 9_000
+    + b"]",
+    "stars.py": lines("a{0} = 1\nfrom m{0} import *", 9_000),
+    "cells.ipynb": cells(*["raise ValueError"] * 12_000),
+    "prompts.ipynb": cells(*["\n".join([">>> x = 1"] * 9_000)]),
+    "magics.ipynb": cells(*["\n".join(["ls ("] * 9_000)]),
+    "broken.ipynb": cells(*["def add_position_vectors(a: pass"] * 9_000),
+    "twice.py": lines("def add_position_vectors(a): return {}", 9_000),
+    "texts.py": b"x = " + b" + ".join([b"'a' * 4096"] * 2_000),
+    "tuples.py": b"x = " + b" + ".join([b"(1,) * 256"] * 2_000),
+    "literals.py": b"x = " + b" + ".join([b"'" + b"a" * 3_000 + b"'"] * 2_000),
+    "power.py": b"x = 9 ** 9 ** 9 ** 9\ny = 1 << 10 ** 9\nz = 'a' * 10 ** 10",
+    "hexadecimal.py": b"x = 0x" + b"f" * 90_000,
+    "brackets.py": b"x = " + b"(" * 90_000,
+    "long.py": b"x = '" + b"a" * 3_000_000,
+    "conflicts.py": b"<<<<<<< a\n" * 90_000,
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_file_that_is_made_to_take_long_is_understood_in_linear_time(name: str) -> None:
+    file = "hw1.ipynb" if name.endswith(".ipynb") else "hw1.py"
+
+    with at_most(5 * _MOST_S, name):
+        found = facts.facts(ATTACKS[name], file, "hw1", KNOWN)
+
+    assert found.sha256
+
+
+def test_sums_of_texts_are_still_refused_where_python_refuses_them() -> None:
+    text = "x = " + " + ".join(["'a' * 9"] * 90) + "\nreturn x"
+
+    refused = parse(text)
+
+    assert isinstance(refused, Unparsable)
+    assert refused.line == 2
+    assert isinstance(parse(text.replace("return x", "y = f(x) % ('a', 1)")), ast.Module)

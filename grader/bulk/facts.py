@@ -141,7 +141,8 @@ def _code(reading: Reading) -> str | None:
         tree = parse(piece.text, cell=piece.cell is not None) if small else None
         try:
             dumped = ast.dump(tree) if isinstance(tree, ast.Module) else ""
-        except (RecursionError, MemoryError):
+        except (RecursionError, MemoryError, ValueError):
+            # ValueError: Python prints no integer of thousands of digits.
             dumped = ""
         if dumped != ast.dump(ast.Module(body=[], type_ignores=[])):
             said.append(dumped or "".join(piece.text.split()))

@@ -65,17 +65,32 @@ def definitions(pieces: Iterable[Placed]) -> tuple[dict[str, Definition], bool]:
     known: dict[str, Definition] = {}
     forwards: dict[str, str | None] = {}
     methods: dict[str, Place | None] = {}
+    # Kept beside: to look through all names at each `import *` is quadratic.
+    blank: set[str] = set()
     open_ended = False
     for tree, lines, place in pieces:
         for binding in _bindings(tree.body, deep=may_hide_names(lines)):
             open_ended = open_ended or binding.name == "*"
-            _bind(known, binding, lines, place)
+            if binding.name == "*":
+                # Any of the names so far may be another function now.
+                known.update({name: replace(known[name], blank=None) for name in blank})
+                blank.clear()
+            else:
+                _bind(known, binding, lines, place)
+                _note_blank(blank, binding.name, known.get(binding.name))
             forwards[binding.name] = None if binding.perhaps else binding.forwards
             methods[binding.name] = _blank_place(binding.method, lines, place)
     for name, helper in forwards.items():
         if helper is not None and name in known and not open_ended:
             known[name] = _as_helper(known[name], known.get(helper), methods.get(helper))
     return known, open_ended
+
+
+def _note_blank(blank: set[str], name: str, definition: Definition | None) -> None:
+    if definition is not None and definition.blank is not None:
+        blank.add(name)
+    else:
+        blank.discard(name)
 
 
 def _as_helper(
@@ -94,10 +109,6 @@ def _bind(
     lines: Sequence[str],
     place: Callable[[int], Place],
 ) -> None:
-    if binding.name == "*":
-        # Any of the names so far may be another function now.
-        known.update({name: replace(each, blank=None) for name, each in known.items()})
-        return
     before = known.get(binding.name)
     if before is not None and (binding.perhaps or binding.wraps):
         # `f = no_grad()(f)` dresses the function up and hides nothing.

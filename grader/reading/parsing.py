@@ -5,6 +5,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from grader.model import Place
@@ -12,6 +13,8 @@ from grader.model import Place
 _QUOTE_CHARS = 120
 # Twenty thousand lines of code; a syntax tree takes about 2 KiB a token.
 _MOST_TOKENS = 200_000
+# So many sums and products of texts cannot become large.
+_FEW_FOLDED = 50
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -44,7 +47,7 @@ def parse(text: str, *, cell: bool = False) -> ast.Module | Unparsable:
         try:
             tree = ast.parse(text)
             # Only compiling finds `return` outside a function and its like.
-            compile(tree, "<submission>", "exec", flags, dont_inherit=True)
+            compile(_foldless(tree, text), "<submission>", "exec", flags, dont_inherit=True)
         except SyntaxError as error:
             return _refused(text, error, cell=cell)
         except (RecursionError, MemoryError) as error:
@@ -54,6 +57,29 @@ def parse(text: str, *, cell: bool = False) -> ast.Module | Unparsable:
             line = _first_bad_line(text)
             return Unparsable(why="syntax", type="SyntaxError", reason=clean(str(error)), line=line)
     return tree
+
+
+def _foldless(tree: ast.Module, text: str) -> ast.Module:
+    """The tree, or one that compiles as well and whose constants are not computed.
+
+    Python computes `"a" * 4096 + "a" * 4096 + ...` while it compiles, and keeps every step.
+    """
+    if text.count("*") + text.count("+") <= _FEW_FOLDED and len(text) < _MOST_TOKENS:
+        return tree
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp):
+            for side, value in (("left", node.left), ("right", node.right)):
+                if _is_sequence(value):
+                    name = ast.copy_location(ast.Name(id="_", ctx=ast.Load()), value)
+                    setattr(node, side, name)
+    return tree
+
+
+def _is_sequence(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(isinstance(each, ast.Constant | ast.Tuple) for each in value.elts)
+    return isinstance(value, ast.Constant) and isinstance(value.value, str | bytes)
 
 
 def _refused(text: str, error: SyntaxError, *, cell: bool) -> Unparsable:
@@ -103,6 +129,12 @@ def quote(line: str) -> str:
     """A line as it is shown, without its indentation."""
     # No more of it than can be shown: a line of megabytes may be quoted for thousands of names.
     return clean(line[: _QUOTE_CHARS + 1].expandtabs())
+
+
+@lru_cache(maxsize=4)
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a text; of the same text they are asked for again and again."""
+    return tuple(text.split("\n"))
 
 
 def script_place(lines: Sequence[str], line: int) -> Place:
