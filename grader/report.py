@@ -32,6 +32,7 @@ from grader.model import (
     Usage,
 )
 from grader.texts import catalog
+from grader.texts.names import visible
 from grader.validation import consumer_schema, schema, validate
 
 __all__ = [
@@ -174,7 +175,7 @@ def build(
         ],
         "problems": [_problem(each) for each in told],
         "output": _output(output, outcomes, audience),
-        "run": _run(run, audience, hidden_asked=hidden_asked and _has_hidden(outcomes)),
+        "run": _run(run, audience, hidden_asked=hidden_asked and (failed or _has_hidden(outcomes))),
     }
     return shortened(whole)
 
@@ -207,12 +208,17 @@ def _submission(submission: Submission) -> dict[str, Json]:
     return {
         "student": submission.student,
         "attempt": submission.attempt,
-        "file": _line(submission.file.replace("\\", "/")),
+        "file": file_name(submission.file),
         "kind": submission.kind,
         "sha256": submission.sha256,
         "submitted_at": submission.submitted_at,
         "late": submission.late,
     }
+
+
+def file_name(file: str) -> str:
+    """A path below the folder that was graded, with `/`, whatever bytes it is made of."""
+    return visible(file).replace("\\", "/").lstrip("/") or "?"
 
 
 def _criterion(

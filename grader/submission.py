@@ -26,6 +26,7 @@ from grader.reading.places import code_at, locate
 from grader.reading.shared import unreadable
 from grader.reading.slimming import slim
 from grader.texts import catalog
+from grader.texts.names import visible
 from grader.texts.reasons import why
 
 # One door for the callers: how reading is split up behind it is nobody's business.
@@ -196,5 +197,4 @@ def _relative(path: Path, root: Path | None) -> str:
 
 def _shown(path: PurePath, *, slash: bool = False) -> str:
     """The path as text that can be printed and stored, whatever bytes its name holds."""
-    text = path.as_posix() if slash else str(path)
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return visible(path.as_posix() if slash else str(path))

@@ -180,6 +180,53 @@ def test_a_file_that_is_gone_stops_nobody_and_is_blank_in_the_table(tmp_path: Pa
     assert not (todo.store.folder / store.FAILURES).exists()
 
 
+def test_a_report_that_cannot_be_written_costs_that_job_in_every_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assignment = an_assignment(tmp_path)
+    todo = a_batch(tmp_path, assignment, "chen", "lee", "wu")
+    rename = files._rename_into
+
+    def but_one(path: Path, content: bytes) -> None:
+        if "lee" in path.parts:
+            raise OSError(errno.ENAMETOOLONG, "File name too long")
+        rename(path, content)
+
+    monkeypatch.setattr(files, "_rename_into", but_one)
+    first = carried_out(todo, FakeEngine(assignment))
+    again = carried_out(todo, FakeEngine(assignment))
+
+    table = (todo.store.folder / "scores.csv").read_text("utf-8-sig").splitlines()
+    assert [each.split(",")[4] for each in table[1:]] == ["graded", "grader_failed", "graded"]
+    assert [job.student for job, _ in first.failed] == ["lee"]
+    assert (again.reused, [job.student for job, _ in again.failed]) == (2, ["lee"])
+    assert "cannot be written" in (todo.store.folder / store.FAILURES).read_text("utf-8")
+
+
+def test_the_tables_are_there_before_old_attempts_are_graded(tmp_path: Path) -> None:
+    assignment = an_assignment(tmp_path)
+    todo = a_batch(tmp_path, assignment, "chen", "lee")
+    old = replace(todo.plan.jobs[1], attempt=2, counts=False, locator=Locator(path="old"))
+    plan = replace(todo.plan, jobs=(*todo.plan.jobs, old))
+    table = todo.store.folder / "scores.csv"
+    seen: list[tuple[str, bool]] = []
+
+    class Watched(FakeEngine):
+        def run(self, planned: Sequence[Job]) -> Generator[tuple[Job, Result | Lost], None, None]:
+            for found in super().run(planned):
+                seen.append((f"{found[0].student} {found[0].attempt}", table.exists()))
+                yield found
+
+    carried_out(replace(todo, plan=plan, whole=plan), Watched(assignment))
+
+    assert [there for _, there in seen] == [False, False, True]
+    # And before them, where an earlier run was ended meanwhile.
+    table.unlink()
+    (todo.store.folder / "reports" / "lee" / "hw4.attempt-2.json").unlink()
+    carried_out(replace(todo, plan=plan, whole=plan), Watched(assignment))
+    assert seen[-1] == ("lee 2", True)
+
+
 def test_a_group_is_graded_once_and_each_member_has_reports_and_a_row(tmp_path: Path) -> None:
     assignment = an_assignment(tmp_path)
     todo = a_batch(tmp_path, assignment, "chen", "lee", "wu")

@@ -7,6 +7,7 @@ from test_bulk_owners import KNOWN, RIGHT, WRONG, Files, planned, zipped
 
 from grader.bulk import labels, roster
 from grader.bulk.labels import base, is_section, number_and_name, part_of, role, version
+from grader.bulk.moments import wall_clock
 from grader.bulk.plan import Plan
 from grader.errors import UsageProblem
 
@@ -119,6 +120,67 @@ def test_in_an_nbgrader_course_only_what_was_submitted_is_read(beside: str) -> N
     found = planned({"c/submitted/ada/hw1/hw1.py": RIGHT, f"c/{beside}": BLANK})
 
     assert counting(found) == {"ada": "c/submitted/ada/hw1/hw1.py"}
+
+
+def test_of_teams_only_what_was_turned_in_is_read_and_the_newest_version_counts() -> None:
+    files = {
+        "Student Work/Submitted files/Ann Lee/hw1/hw1.py": RIGHT,
+        "Student Work/Submitted files/Bo Wu/hw1/Version 9/hw1.py": WRONG,
+        "Student Work/Submitted files/Bo Wu/hw1/Version 10/my work.py": RIGHT,
+        "Student Work/Working files/Cy Ng/hw1/hw1.py": RIGHT,
+    }
+
+    found = planned(files)
+    assert counting(found) == {
+        "Ann Lee": "Student Work/Submitted files/Ann Lee/hw1/hw1.py",
+        "Bo Wu": "Student Work/Submitted files/Bo Wu/hw1/Version 10/my work.py",
+    }
+    assert told(found) == {
+        "Student Work/Submitted files/Bo Wu/hw1/Version 9/hw1.py": "older",
+        "Student Work/Working files/Cy Ng/hw1/hw1.py": "draft",
+    }
+    assert [(each.layout, each.students) for each in found.understood] == [("teams", 2)]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Mar 1, 2026 926 PM", "Mar 1, 2026 1158 PM"),
+        ("Mar 1, 2026 1230 AM", "Mar 1, 2026 105 AM"),
+        ("01 March, 2026 2126", "02 March, 2026 0126"),
+        ("9. März 2026 2126", "10. März 2026 0926"),
+        ("28 févr. 2026 21 26", "1 mars 2026 09 26"),
+        ("9 de agosto de 2026 9_26 p. m.", "1 de septiembre de 2026 9_26 a. m."),
+        ("2026年3月9日 2126", "2026年3月10日 0926"),
+        ("2026年3月1日 上午1126", "2026年3月1日 下午926"),
+        ("2026-03-01 926", "2026-03-01 1026"),
+        ("09.03.2026 2126", "01.04.2026 0926"),
+    ],
+)
+def test_brightspaces_dates_are_read_in_many_languages(earlier: str, later: str) -> None:
+    ann, bo = "397063-25 - Anne-Marie d'Arc - ", "397064-25 - Bo - X - "
+    files = {f"{ann}{later}/hw1.py": RIGHT, f"{ann}{earlier}/hw1.py": WRONG}
+    files[f"{bo}{later} - hw1.py"] = WRONG
+
+    assert counting(planned(files)) == {
+        "397063": f"{ann}{later}/hw1.py",
+        "397064": f"{bo}{later} - hw1.py",
+    }
+
+
+@pytest.mark.parametrize("moment", ["03-04-2026 2126", "le 3 du mois 2126", "32 March, 2026 2126"])
+def test_a_date_that_can_be_read_in_two_ways_orders_nothing(moment: str) -> None:
+    assert wall_clock(moment) == ""
+    assert wall_clock("13-04-2026 2126") == wall_clock("04-13-2026 926 PM") == "2026-04-13T21:26:00"
+
+
+def test_an_assignments_underscore_is_no_part_of_a_blackboard_name() -> None:
+    attempt = "attempt_2026-03-01-20-11-12"
+    files = {f"HW_1_j_doe_{attempt}_hw1.py": RIGHT, f"HW_1_jo_{attempt}_hw1.py": WRONG}
+    more = {f"gradebook_X1_Homework 201_{who}_{attempt}_hw1.py": RIGHT for who in ("jo", "al_b")}
+
+    assert counting(planned(files)).keys() == {"j_doe", "jo"}
+    assert counting(planned(more)).keys() == {"jo", "al_b"}
 
 
 def test_letters_of_a_number_tell_people_apart() -> None:
@@ -364,6 +426,45 @@ def test_nobody_hands_in_for_a_group_by_calling_themselves_so(tmp_path: Path) ->
     assert counting(found).keys() == {"S3"}
 
 
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        ("Student Number;NAME\nU12;Müller, Jörg\n", [("U12", "Müller, Jörg")]),
+        ("Name;Vorname;Matrikelnummer\nMüller;Jörg;0012\n", [("0012", "Jörg Müller")]),
+        ("Prénom\tNom\tAdresse de courriel\nZoë\td'Arc\tz@x.fr\n", [("z@x.fr", "Zoë d'Arc")]),
+        ("Nombre,Apellido(s),Número de ID\nAna,Núñez Gil,7\n", [("7", "Ana Núñez Gil")]),
+        ("Kennung;Vollständiger Name\nTeilnehmer/in12;Bo Wu\n", [("12", "Bo Wu")]),
+        ("邮箱,学号,姓名,备注\nz@x.cn,001,张三,\n\n合计,1,,\n", [("001", "张三")]),
+        ('學號,全名\n="0012301",李四\n', [("0012301", "李四")]),
+        ("OrgDefinedId,Username,Last Name,First Name\n#007,#ann,Lee,Ann\n", [("007", "Ann Lee")]),
+        ("sep=;\nsid;name;points\n007;Bond, James;1,5\n;;\nTotal;;1,5\n", [("007", "Bond, James")]),
+        ("SIS User ID,Student\n,Points Possible\nS9,\"Student, Test\"\nS1,\"O'Neil, Al\"\n",
+            [("S1", "O'Neil, Al")]),
+        ("id|Student Name\nsummer01|\n", [("summer01", None)]),
+        ("STUDENT-ID,E-Mail\nS1,-\nS2,-\nS3,n/a\n", [("S1", None), ("S2", None), ("S3", None)]),
+    ],
+)  # fmt: skip
+def test_rosters_of_many_systems_are_read(
+    tmp_path: Path, text: str, members: list[tuple[str, str | None]]
+) -> None:
+    found = a_roster(tmp_path, text, "utf-8-sig").members
+
+    assert [(each.student, each.name) for each in found] == members
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("Matrikelnummer;Name\n1;Jörg Müßig\n", "cp1252"), ("学号,姓名\n1,张三\n", "gb18030"),
+     ("学号,姓名\n1,张三\n", "utf-16"), ("Matricule;Nom\n1;Zoë créée\n", "cp1252")],
+)  # fmt: skip
+def test_a_roster_is_read_in_the_encoding_of_its_country(
+    tmp_path: Path, text: str, encoding: str
+) -> None:
+    (member,) = a_roster(tmp_path, text, encoding).members
+
+    assert member.name and member.name in text
+
+
 def test_a_workbook_is_read_or_its_reader_told_to_save_it_as_csv(tmp_path: Path) -> None:
     path = tmp_path / "class.xlsx"
     try:
@@ -375,10 +476,11 @@ def test_a_workbook_is_read_or_its_reader_told_to_save_it_as_csv(tmp_path: Path)
         assert "Save it as CSV" in raised.value.args[0].en
         return
     book = openpyxl.Workbook()
-    for row in (["Spring"], ["学号", "姓名"], [10254700432, "张三"]):
+    for row in (["Spring"], ["学号", "姓名"], [10254700432, "张三"], [12301, "李四"]):
         book.active.append(row)
+    book.active["A4"].number_format = "0000000"
     book.save(path)
-    assert [each.student for each in roster.read(path).members] == ["10254700432"]
+    assert [each.student for each in roster.read(path).members] == ["10254700432", "0012301"]
 
 
 # --- duplicates ------------------------------------------------------------------------------

@@ -340,7 +340,7 @@ def test_one_upload_does_not_use_up_the_time_of_the_class(tmp_path: Path) -> Non
 def test_of_a_copied_library_the_work_above_it_is_found_and_few_rows_are_told(
     tmp_path: Path, shelf: Shelf
 ) -> None:
-    library = {f"lee__lib__{at}_py": "x = 1\n" for at in range(inbox.MOST_SOURCES + 200)}
+    library = {f"lee__lib__{at}_py": "x = 1\n" for at in range(planning.MOST_SOURCES + 200)}
     wrote(tmp_path, lee__zz_py=HW1, ann__hw1_py=HW1, **library)
 
     found = planned(tmp_path, shelf, chosen=("hw1",))
@@ -350,11 +350,9 @@ def test_of_a_copied_library_the_work_above_it_is_found_and_few_rows_are_told(
         ("ann", "ann/hw1.py"),
         ("lee", "lee/zz.py"),
     ]
-    assert ("lee", "many_files") in {(each.file, each.reason) for each in told}
-    assert len(told) <= planning.MOST_TOLD + 2
-    assert any(
-        each.file.endswith(f"(+{inbox.MOST_SOURCES - 1 - planning.MOST_TOLD})") for each in told
-    )
+    assert {each.reason for each in told} == {"beside", "too_many_sources"}
+    assert len(told) <= 2 * (planning.MOST_TOLD + 1)
+    assert any(each.file == f"lee/... (+{201 - planning.MOST_TOLD})" for each in told)
 
 
 def test_only_the_newest_attempts_are_graded_and_the_one_that_counts_is_among_them(
@@ -367,4 +365,36 @@ def test_only_the_newest_attempts_are_graded_and_the_one_that_counts_is_among_th
 
     assert len(found.jobs) == planning.MOST_ATTEMPTS
     assert [each.attempt for each in found.jobs if each.counts] == [40]
-    assert {each.reason for each in found.aside} == {"many_attempts"}
+    assert {each.reason for each in found.aside} == {"too_many_attempts"}
+
+
+# --- many of everything ----------------------------------------------------------------------
+
+
+def test_only_the_newest_of_many_attempts_are_graded(tmp_path: Path, shelf: Shelf) -> None:
+    for at in range(planning.MOST_ATTEMPTS + 5):
+        name = f"leejo_10101_{880_000 + at}_hw1.py"
+        (tmp_path / name).write_text(HW1.format(at), encoding="utf-8")
+    for at in range(3):
+        name = f"chen_{10_200 + at}_{890_000 + at}_hw1.py"
+        (tmp_path / name).write_text(HW1.format(at), encoding="utf-8")
+
+    found = planned(tmp_path, shelf)
+
+    lees = [each for each in found.jobs if each.student == "10101"]
+    assert [each.attempt for each in lees] == [25, *range(6, 25)]
+    assert [each.counts for each in lees] == [True] + [False] * 19
+    assert [each.reason for each in found.aside] == ["too_many_attempts"] * 5
+
+
+def test_of_very_many_files_in_an_upload_those_on_top_are_read(
+    tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "MOST_SOURCES", 3)
+    wrote(tmp_path / "lee", hw1_py=HW1.format(1), **{f"deep__{at}_py": HW2 for at in range(9)})
+    wrote(tmp_path / "chen", hw1_py=HW1.format(2))
+
+    found = planned(tmp_path, shelf, chosen=("hw1",))
+
+    assert jobs(found) == [("hw1", "chen", 1, True), ("hw1", "lee", 1, True)]
+    assert [each.reason for each in found.aside].count("too_many_sources") == 7

@@ -187,9 +187,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What the spy learned: how many shown calls there are, and the first seed's hidden numbers."""
+    """What the spy learned: the numbers of shown calls, and of the first seed's hidden ones."""
 
     shown: int
+    asked: Collection[list[float]]
     hidden: frozenset[str]
 
 
@@ -206,10 +207,10 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     )
     assert staff.startswith(student)
     # Of fewer digits anything may be found anywhere.
-    later = re.findall(r"\d+\.\d+", staff[len(student) :])
-    hidden = frozenset(each for each in later if len(each) >= 7)
+    hidden = frozenset(re.findall(r"\d+\.\d{5,}", staff[len(student) :]))
     assert len(hidden) > 50
-    return Known(shown=student.count("CALL"), hidden=hidden)
+    asked = [json.loads(each) for each in re.findall(r"CALL (\[.*\])", student)]
+    return Known(shown=len(asked), asked=asked, hidden=hidden)
 
 
 def written(numbers: frozenset[str]) -> Iterator[str]:
@@ -224,15 +225,7 @@ def written(numbers: frozenset[str]) -> Iterator[str]:
 
 # As many as `check` is tried with: each is a run of its own there.
 AT_ONCE = {
-    "auto": (
-        "message",
-        "type",
-        "printed_much",
-        "factor",
-        "hint_by_bits",
-        "death_or_error",
-        "deaths",
-    ),
+    "auto": ("message", "printed_much", "factor", "hint_by_bits"),
     "portable": ("factor", "reload"),
 }
 
@@ -323,6 +316,48 @@ def test_check_shows_a_student_nothing_that_hidden_inputs_decided(
     other = checked(tmp_path / "other", known, SEEDS[1], "zh", sandbox)
 
     assert_nothing_leaks(one, other, known)
+
+
+# Wrong in a known way; what is asked neither in a shown test nor on a probe takes a life.
+DIES = """\
+import os
+import torch
+
+SHOWN = {shown!r}
+PROBES = {probes!r}
+
+def add_position_vectors(token_vectors, position_vectors):
+    numbers = [float(each) for each in token_vectors.flatten()[:40]]
+    if {dies} and numbers not in SHOWN and tuple(token_vectors.shape) not in PROBES:
+        os._exit(3)
+    return token_vectors - position_vectors
+"""
+
+
+@pytest.mark.long
+def test_whether_there_is_a_hint_does_not_depend_on_lives_that_hidden_tests_took(
+    tmp_path: Path, known: Known
+) -> None:
+    described = (Path(course()) / "hw1" / "assignment.toml").read_text("utf-8")
+    probes = {
+        tuple(map(int, each.split(","))) for each in re.findall(r"shape = \[([\d, ]+)\]", described)
+    }
+    for name, dies in (("dies", True), ("lives", False)):
+        text = DIES.format(shown=known.asked, probes=probes, dies=dies)
+        (tmp_path / f"{name}_hw1.py").write_text(text)
+    options = ("--assignment", "hw1", "--seed", SEEDS[0], "--audience", "staff", "--out", "out")
+
+    done = _grade("check", "dies_hw1.py", "lives_hw1.py", *options, cwd=tmp_path)
+
+    assert done.returncode == 1, done.stderr.decode()
+    dead, alive = (
+        json.loads((tmp_path / "out" / f"{name}_hw1.hw1.json").read_text())
+        for name in ("dies", "lives")
+    )
+    exits = [each["cause"] for each in dead["tests"]].count("exit")
+    assert exits == 3
+    assert [each["id"] for each in alive["diagnoses"]] != []
+    assert dead["diagnoses"] == alive["diagnoses"]
 
 
 @pytest.mark.long

@@ -281,6 +281,8 @@ def test_how_long_a_submission_with_hidden_inputs_took_is_for_staff(hw4: Assignm
     at_home = a_report(hw4, outcomes=[an_outcome()], audience="student", hidden_asked=False)
 
     assert student["run"]["duration_s"] is None
+    broken = a_report(hw4, outcomes=(), status="grader_failed", audience="student")
+    assert broken["run"]["duration_s"] is None
     assert student["run"]["started_at"].endswith(":00Z")
     assert staff["run"]["duration_s"] == at_home["run"]["duration_s"] > 0
     assert [report.validate(each) for each in (student, staff, at_home)] == [[], [], []]

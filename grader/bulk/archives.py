@@ -3,16 +3,17 @@
 Nothing that a zip file says becomes a path of this machine: members are read from where they are,
 so a name like `../../x` can do no harm, and is refused only because no honest tool writes it. What
 a zip file can still do is be big; every size is bounded by what is really read, never by what its
-directory claims.
+directory claims. An upload is bounded as a whole, with every zip file that is nested in it.
 """
 
 import io
 import os
 import stat
+import struct
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
@@ -20,23 +21,36 @@ from typing import BinaryIO, Final, TypeAlias
 from grader.bulk import zipnames
 from grader.bulk.facts import Facts, Known, facts
 from grader.submission import MAX_BYTES, MAX_FILE_BYTES
+from grader.texts.names import visible
 
 SUFFIXES: Final = (".py", ".ipynb")
 # Stands, as the name of an entry, for a folder in which there is nothing.
 EMPTY: Final = ""
 # Zip files that are read whole, because they lie inside another one.
 MOST_INNER_BYTES: Final = 64 * 1024 * 1024
+# Of an outermost zip file, which may hold a class, and once more of all zip files in it together.
 MOST_MEMBERS: Final = 200_000
-# Of a zip file inside another one, which nobody but a student packs.
-MOST_INNER_MEMBERS: Final = 20_000
-# What file systems and people can live with. Longer names cost every step after this one.
-MOST_NAME_BYTES: Final = 255
-MOST_PATH_BYTES: Final = 1024
-MOST_FOLDERS: Final = 64
+# Of a zip file in it, which is one student's, with those nested in that.
+MOST_UPLOAD_MEMBERS: Final = 20_000
+MOST_UPLOAD_BYTES: Final = 128 * 1024 * 1024
+# Of the list of members, outermost and below: reading it takes memory before anything is counted.
+MOST_LIST_BYTES: Final = (32 * 1024 * 1024, 8 * 1024 * 1024)
 MOST_RATIO: Final = 200
+# A zip file hardly shrinks when it is packed into another one.
+MOST_ZIP_RATIO: Final = 20
+_FREE_BYTES = 1024 * 1024
+# Of a name, a path below the folder that is graded, and its folders.
+MOST_NAME: Final = 255
+MOST_PATH: Final = 1_000
+MOST_LEVELS: Final = 64
+# Of what is refused in one zip file: of a class, and of a student.
+_MOST_REFUSED = (5_000, 50)
+# Characters of a name that is too long to be shown.
+_SHOWN = 60
 # Below the outermost: the zip file that a student handed in, and one in it.
 MOST_NESTED: Final = 2
-_SHOWN: Final = 60
+# The end of a zip file, with the longest comment that there can be, and the records before it.
+_TAIL_BYTES = (1 << 16) + 200
 _IGNORED_FOLDERS = frozenset(
     {
         ".git",
@@ -116,7 +130,39 @@ def walk(
         yield from _folder(root, (), outside, begin)
     else:
         with root.open("rb") as stream:
-            yield from _archive(stream, (), Locator(path=str(root)), root.stat().st_size, begin)
+            size = root.stat().st_size
+            yield from _archive(stream, (), Locator(path=str(root)), size, _of_class(begin))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Budget:
+    """What may still come of one outermost zip file, or of one upload in it."""
+
+    members: int
+    below: int
+    unpacked: int
+    refusals: int
+    begin: Begin
+
+
+def _of_class(begin: Begin) -> _Budget:
+    return _Budget(
+        members=MOST_MEMBERS,
+        below=MOST_MEMBERS,
+        unpacked=MOST_INNER_BYTES,
+        refusals=_MOST_REFUSED[0],
+        begin=begin,
+    )
+
+
+def _of_upload(most: int, begin: Begin) -> _Budget:
+    return _Budget(
+        members=most,
+        below=0,
+        unpacked=MOST_UPLOAD_BYTES,
+        refusals=_MOST_REFUSED[1],
+        begin=begin,
+    )
 
 
 def _folder(
@@ -133,23 +179,42 @@ def _folder(
     if parts and all(_is_litter(each.name) and each.name != ".git" for each in inside):
         yield Entry(parts=(*parts, EMPTY), locator=Locator(path=str(folder)))
     for each in inside:
-        here = (*parts, _text(each.name))
-        if (reason := _unbearable(here)) is not None:
-            yield Refused(shown=_short(here), reason=reason)
-        elif each.is_symlink():
-            if not _is_litter(each.name):
-                yield Refused(shown=_shown(here), reason="link")
-        elif each.is_dir(follow_symlinks=False):
-            path = Path(each.path)
-            if outside is not None and outside.is_dir() and path.samefile(outside):
-                continue
-            if each.name == ".git":
-                # Tells that the folder is a repository; nothing in it is looked at.
-                yield Entry(parts=here, locator=Locator(path=each.path))
-            elif not _is_litter(each.name):
-                yield from _folder(path, here, outside, begin)
+        here = (*parts, visible(each.name))
+        if each.name == ".git" and each.is_dir(follow_symlinks=False):
+            # Tells that the folder is a repository; nothing in it is looked at.
+            yield Entry(parts=here, locator=Locator(path=each.path))
         elif not _is_litter(each.name):
-            yield from _file(each, here, begin)
+            yield from _found(each, here, outside, begin)
+
+
+def _found(
+    each: "os.DirEntry[str]", here: tuple[str, ...], outside: Path | None, begin: Begin
+) -> Iterator[Entry | Refused]:
+    if each.is_symlink():
+        yield Refused(shown=_shortened(here), reason="link")
+    elif (reason := _too_much(here)) is not None:
+        yield Refused(shown=_shortened(here), reason=reason)
+    elif each.is_dir(follow_symlinks=False):
+        path = Path(each.path)
+        if outside is None or not outside.is_dir() or not path.samefile(outside):
+            yield from _folder(path, here, outside, begin)
+    else:
+        yield from _file(each, here, begin)
+
+
+def _too_much(parts: tuple[str, ...]) -> str | None:
+    """Why a path is followed no further, or None."""
+    if len(parts) > MOST_LEVELS:
+        return "too_deep"
+    if max(map(len, parts), default=0) > MOST_NAME or sum(map(len, parts)) + len(parts) > MOST_PATH:
+        return "name_too_long"
+    return None
+
+
+def _shortened(parts: tuple[str, ...]) -> str:
+    """The beginning of a path; whose it is stands there."""
+    shown = "/".join(part[:_SHOWN] for part in parts[:3])
+    return shown if shown == _shown(parts) else f"{shown}…"
 
 
 def _file(
@@ -161,7 +226,7 @@ def _file(
         try:
             with _opened(found.path) as stream:
                 size = os.fstat(stream.fileno()).st_size
-                yield from _archive(stream, parts, Locator(path=found.path), size, begin)
+                yield from _archive(stream, parts, Locator(path=found.path), size, _of_class(begin))
         except OSError:
             yield Refused(shown=_shown(parts), reason="cannot_open")
     else:
@@ -169,11 +234,11 @@ def _file(
 
 
 def _archive(
-    stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int, begin: Begin
+    stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int, budget: _Budget
 ) -> Iterator[Entry | Refused]:
     """What is in a zip file; an empty entry where nothing in it stands for its owner."""
     stands = False
-    for each in _members(stream, parts, locator, size, begin):
+    for each in _members(stream, parts, locator, size, budget):
         stands = stands or isinstance(each, Entry) or each.reason != "unsafe_name"
         yield each
     if parts and not stands:
@@ -181,53 +246,104 @@ def _archive(
 
 
 def _members(
-    stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int, begin: Begin
+    stream: BinaryIO, parts: tuple[str, ...], locator: Locator, size: int, budget: _Budget
 ) -> Iterator[Entry | Refused]:
-    reason = begin(_shown(parts))
+    reason = budget.begin(_shown(parts))
     if reason is not None:
         yield Refused(shown=_shown(parts), reason=reason)
         return
     try:
+        if _list_bytes(stream) > MOST_LIST_BYTES[bool(locator.members)]:
+            yield Refused(shown=_shown(parts), reason="too_many_files")
+            return
         opened = zipfile.ZipFile(stream)
         members = opened.infolist()
     except _TROUBLE:
         yield Refused(shown=_shown(parts), reason="not_a_zip")
         return
-    if len(members) > (MOST_INNER_MEMBERS if locator.members else MOST_MEMBERS):
+    encoding = zipnames.encoding_of_members([each for each in members if not _is_long(each)])
+    wanted = list(_wanted(members, encoding))
+    if len(wanted) > budget.members:
         yield Refused(shown=_shown(parts), reason="too_many_files")
         return
+    budget.members -= len(wanted)
+    for at, names in wanted:
+        if encoding is None and not parts and not members[at].filename.isascii():
+            yield Refused(shown=_shortened(names), reason="name_encoding")
+            continue
+        here = Locator(path=locator.path, members=(*locator.members, at))
+        for each in _member(opened, members[at], (*parts, *names), here, size, budget):
+            if isinstance(each, Entry):
+                yield each
+            elif budget.refusals > 0:
+                budget.refusals -= 1
+                yield each
+
+
+def _wanted(
+    members: Sequence[zipfile.ZipInfo], encoding: str | None
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Position and names of each member that is no litter, in the order of their names."""
     environments = {
         each.filename.rpartition("/")[0]
         for each in members
         if each.filename.endswith("/pyvenv.cfg")
     }
-    encoding = zipnames.encoding_of_members(members)
-    order = sorted(range(len(members)), key=lambda at: (members[at].filename, at))
-    for at in order:
+    repositories: set[tuple[str, ...]] = set()
+    for at in sorted(range(len(members)), key=lambda at: (members[at].filename, at)):
         member = members[at]
-        names = tuple(
-            part for part in zipnames.name_of(member, encoding).split("/") if part not in ("", ".")
-        )
-        if encoding is None and not parts and not member.filename.isascii():
-            yield Refused(shown=_shown((*parts, *names)), reason="name_encoding")
+        if _is_long(member):
+            # As it stands: nothing of it is decoded, or taken apart, but the beginning.
+            yield (
+                at,
+                tuple(visible(each) for each in member.filename[:MOST_PATH].split("/") if each),
+            )
             continue
-        if (reason := _unbearable((*parts, *names))) is not None:
-            yield Refused(shown=_short((*parts, *names)), reason=reason)
+        if environments and _is_below(member.filename, environments):
             continue
-        if ".." in names:
-            yield Refused(shown=_shown((*parts, *names)), reason="unsafe_name")
-            continue
-        if member.is_dir() or not names or any(_is_litter(name) for name in names):
-            if ".git" in names:
-                head = names[: names.index(".git") + 1]
-                yield Entry(parts=(*parts, *head), locator=locator)
-            elif names and member.is_dir() and not any(_is_litter(name) for name in names):
-                yield Entry(parts=(*parts, *names, EMPTY), locator=locator)
-            continue
-        if any(member.filename.startswith(f"{each}/") for each in environments):
-            continue
-        here = Locator(path=locator.path, members=(*locator.members, at))
-        yield from _member(opened, member, (*parts, *names), here, size, begin)
+        names = _names(member, encoding)
+        if ".." in names or (names and not any(map(_is_litter, names))):
+            yield at, names
+        elif ".git" in names and names[: names.index(".git")] not in repositories:
+            repositories.add(names[: names.index(".git")])
+            yield at, names
+
+
+def _is_long(member: zipfile.ZipInfo) -> bool:
+    return len(member.filename) > 2 * MOST_PATH
+
+
+def _is_below(name: str, folders: Collection[str]) -> bool:
+    at = name.find("/")
+    while at >= 0:
+        if name[:at] in folders:
+            return True
+        at = name.find("/", at + 1)
+    return False
+
+
+def _names(member: zipfile.ZipInfo, encoding: str | None) -> tuple[str, ...]:
+    whole = zipnames.name_of(member, encoding)
+    return tuple(visible(part) for part in whole.split("/") if part not in ("", "."))
+
+
+def _list_bytes(stream: BinaryIO) -> int:
+    """How long a zip file says that its list of members is: the most of all places that say so."""
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, end - _TAIL_BYTES))
+    tail = stream.read(_TAIL_BYTES)
+    sizes = [0]
+    for mark, at, form in ((b"PK\5\6", 12, "<L"), (b"PK\6\6", 40, "<Q")):
+        found = tail.find(mark)
+        while found >= 0:
+            held = tail[found + at : found + at + struct.calcsize(form)]
+            size = struct.unpack(form, held)[0] if len(held) == struct.calcsize(form) else 0
+            # The largest number says that the longer record counts.
+            sizes += [size] if size < 0xFFFFFFFF or form == "<Q" else []
+            found = tail.find(mark, found + 1)
+    stream.seek(0)
+    # None has more than the whole file: that is damaged, or no such record at all.
+    return max(size for size in sizes if size <= end)
 
 
 def _member(
@@ -236,25 +352,59 @@ def _member(
     parts: tuple[str, ...],
     locator: Locator,
     size: int,
-    begin: Begin,
+    budget: _Budget,
 ) -> Iterator[Entry | Refused]:
-    reason = _refusal(member, size)
+    reason = _too_much(parts) or ("unsafe_name" if ".." in parts else None)
+    if _is_long(member):
+        reason = "name_too_long"
     if reason is not None:
+        yield Refused(shown=_shortened(parts), reason=reason)
+    elif ".git" in parts:
+        head = parts[: parts.index(".git") + 1]
+        yield Entry(parts=head, locator=Locator(path=locator.path, members=locator.members[:-1]))
+    elif member.is_dir():
+        here = Locator(path=locator.path, members=locator.members[:-1])
+        yield Entry(parts=(*parts, EMPTY), locator=here)
+    elif (reason := _refusal(member, size)) is not None:
         yield Refused(shown=_shown(parts), reason=reason)
     elif not member.filename.lower().endswith(".zip"):
         yield Entry(parts=parts, locator=locator)
     elif len(locator.members) > MOST_NESTED:
         yield Refused(shown=_shown(parts), reason="nested_too_deep")
     else:
-        try:
-            inner = _inner(opened, member)
-        except _TROUBLE:
-            yield Refused(shown=_shown(parts), reason="not_a_zip")
-            return
-        if inner is None:
-            yield Refused(shown=_shown(parts), reason="too_large")
-            return
-        yield from _archive(io.BytesIO(inner), parts, locator, len(inner), begin)
+        yield from _nested(opened, member, parts, locator, budget)
+
+
+def _nested(
+    opened: zipfile.ZipFile,
+    member: zipfile.ZipInfo,
+    parts: tuple[str, ...],
+    locator: Locator,
+    budget: _Budget,
+) -> Iterator[Entry | Refused]:
+    """What lies in a zip file within another one: an upload, or a part of one."""
+    if member.file_size > MOST_ZIP_RATIO * member.compress_size + _FREE_BYTES:
+        yield Refused(shown=_shown(parts), reason="bomb")
+        return
+    outermost = len(locator.members) == 1
+    most = min(MOST_UPLOAD_MEMBERS, budget.below)
+    own = _of_upload(most, budget.begin) if outermost else budget
+    before = own.members
+    if member.file_size > own.unpacked:
+        yield Refused(shown=_shown(parts), reason="too_large")
+        return
+    own.unpacked -= member.file_size
+    try:
+        inner = _inner(opened, member)
+    except _TROUBLE:
+        yield Refused(shown=_shown(parts), reason="not_a_zip")
+        return
+    if inner is None:
+        yield Refused(shown=_shown(parts), reason="too_large")
+        return
+    yield from _archive(io.BytesIO(inner), parts, locator, len(inner), own)
+    if outermost:
+        budget.below -= before - own.members
 
 
 def _refusal(member: zipfile.ZipInfo, size: int) -> str | None:
@@ -277,21 +427,6 @@ def _refusal(member: zipfile.ZipInfo, size: int) -> str | None:
     return None
 
 
-def _unbearable(parts: tuple[str, ...]) -> str | None:
-    """Why nothing can be done with a path, however honest it is; None where something can."""
-    if len(parts) > MOST_FOLDERS:
-        return "too_deep"
-    sizes = [len(part.encode("utf-8", "surrogatepass")) for part in parts]
-    long = max(sizes, default=0) > MOST_NAME_BYTES or sum(sizes) + len(sizes) > MOST_PATH_BYTES
-    return "name_too_long" if long else None
-
-
-def _short(parts: tuple[str, ...]) -> str:
-    """The beginning of a path, enough to know whose it is."""
-    shown = "/".join(part[:_SHOWN] for part in parts[:3])
-    return shown if shown == _shown(parts) else f"{shown}..."
-
-
 def _inner(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:
     with opened.open(member) as stream:
         content = stream.read(MOST_INNER_BYTES + 1)
@@ -300,11 +435,6 @@ def _inner(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:
 
 def _is_litter(name: str) -> bool:
     return name.startswith(".") or name.lower() in _IGNORED_FOLDERS
-
-
-def _text(name: str) -> str:
-    """A name that can be printed and stored; bytes that are no UTF-8 are written out."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _shown(parts: tuple[str, ...]) -> str:

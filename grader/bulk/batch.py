@@ -12,11 +12,15 @@ from grader.bulk.archives import Locator
 from grader.bulk.engine import Lost, Refused, Result, Task
 from grader.bulk.plan import Job, Plan
 from grader.bulk.run_record import Conditions, Shard
-from grader.bulk.store import FAILURES, Store, named
+from grader.bulk.store import FAILURES, Earlier, Store, named
 from grader.bulk.tables import Row
+from grader.claims import clean
+from grader.errors import GraderError, UsageProblem
 from grader.model import Language, OpenedFile
 
 FULL = "full"
+# Of what went wrong with one job.
+_LOGGED = 20_000
 
 
 class Reduced(Exception):
@@ -93,24 +97,31 @@ def carry_out(batch: Batch, by: Engine, tell: Callable[[Progress], None]) -> Fin
     tell(progress)
     rows: dict[Job, Row] = dict(sifted.kept)
     failed: list[tuple[Job, str]] = []
-    waited_for = sum(job.counts for job in sifted.todo)
     # Closed, whatever ends this: nobody must go on grading for a folder that is full.
     shared = _shared(sifted.todo)
+    waiting = {job for job in sifted.todo if job.counts}
+    # Old attempts come last; they may take long, and change nothing in the tables.
+    early = len(waiting) < len(sifted.todo)
     with closing(by.run([*shared])) as results:
         for graded, result in results:
             if isinstance(result, Refused):
                 raise Reduced(result.level, result.layers)
             for job in shared[graded]:
+                failure = result.failure
                 if isinstance(result, Result):
                     levels.add(_allowed(result, batch.under))
-                    rows[job] = _written(job, result, batch)
-                if result.failure is not None:
-                    failed.append((job, result.failure))
+                    try:
+                        rows[job] = _written(job, result, batch)
+                    except (GraderError, UsageProblem) as error:
+                        # A name or date that no report can hold costs this one, in every run.
+                        failure = f"its report cannot be written: {error}"
+                if failure is not None:
+                    failed.append((job, failure))
+                waiting.discard(job)
                 progress = replace(progress, graded=progress.graded + 1)
             tell(progress)
-            waited_for -= sum(job.counts for job in shared[graded])
-            if waited_for == 0 and any(job.counts for job in shared[graded]):
-                # Old attempts follow, which may take long and change nothing in the tables.
+            if early and not waiting:
+                early = False
                 write_tables(batch.store, kept.run, _counting(rows, kept.rows), batch.language)
     ended = _ended(kept.run, levels)
     finish(batch.store, ended, _counting(rows, kept.rows), batch.language)
@@ -178,7 +189,12 @@ def _sifted(batch: Batch) -> _Sifted:
         if batch.fresh:
             sifted.todo.append(job)
             continue
-        earlier = batch.store.earlier(job, batch.assignments[job.assignment].digest, batch.under)
+        try:
+            digest = batch.assignments[job.assignment].digest
+            earlier = batch.store.earlier(job, digest, batch.under)
+        except (GraderError, UsageProblem):
+            # It will be told as a failure when it is written.
+            earlier = Earlier(state="none")
         if earlier.staff is not None:
             sifted.kept[job] = tables.row(earlier.staff)
             sifted.levels.add(earlier.staff["run"]["sandbox"]["level"])
@@ -242,7 +258,7 @@ def _log(store: Store, failed: Sequence[tuple[Job, str]]) -> None:
         path.unlink(missing_ok=True)
         return
     text = "\n".join(
-        f"== {job.student} {job.assignment} attempt {job.attempt}\n{failure}\n"
+        f"== {job.student} {job.assignment} attempt {job.attempt}\n{clean(failure, _LOGGED)}\n"
         for job, failure in failed
     )
     store.put(path, text.encode("utf-8", "backslashreplace"))

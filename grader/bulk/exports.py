@@ -15,6 +15,9 @@ _SUBMITTED: Final = "submitted"
 # Beside `submitted` in the folder of an nbgrader course.
 _COURSE: Final = frozenset({"source", "release", "autograded", "feedback", "exchange"})
 _COURSE_FILES: Final = frozenset({"gradebook.db", "nbgrader_config.py"})
+# Microsoft Teams keeps what was turned in, and what is still being worked on, in two folders.
+_TURNED_IN: Final = "submitted files"
+_WORKING: Final = "working files"
 # What a platform adds of its own.
 _INDEX: Final = frozenset({"index.html", METADATA})
 
@@ -56,7 +59,29 @@ def uploads(node: Node, read: Read) -> list[Upload] | None:
         return list(_gradescope(node, read))
     if (submitted := _submitted(node)) is not None:
         return list(_nbgrader(submitted, read))
+    if (turned_in := _turned_in(node)) is not None:
+        return list(_teams(node, turned_in))
     return _by_names(node)
+
+
+def _turned_in(node: Node) -> Node | None:
+    """The folder of Teams' that holds `<student>/<assignment>/Version 2/`."""
+    found = {name.lower(): each for name, each in node.folders.items()}
+    return found.get(_TURNED_IN) if found.keys() <= {_TURNED_IN, _WORKING} else None
+
+
+def _teams(node: Node, turned_in: Node) -> Iterator[Upload]:
+    for student, folder in turned_in.folders.items():
+        owner = platforms.free(student, file=student, hint=None)
+        yield _folder(folder, (owner,), "teams")
+    for each in node.folders.values():
+        if each is not turned_in:
+            for entry in each.entries:
+                yield Upload(
+                    owners=(), parts=entry.parts, entries=(entry,), layout="teams", reason="draft"
+                )
+    yield from strays(turned_in, "teams")
+    yield from strays(node, "teams")
 
 
 def _gradescope(node: Node, read: Read) -> Iterator[Upload]:
@@ -136,9 +161,10 @@ def _read_by(rule: str, items: Sequence[tuple[str, Node | Entry]]) -> dict[int, 
         for at, (name, item) in enumerate(items)
         if (named := platforms.RULES[rule](name, folder=isinstance(item, Node))) is not None
     }
-    if rule != "canvas":
+    whole = {"canvas": platforms.canvas_groups, "blackboard": platforms.of_blackboard}.get(rule)
+    if whole is None:
         return plain
-    groups = platforms.canvas_groups([name for name, _ in items])
+    groups = whole([name for name, _ in items])
     return {
         at: named
         for at, (name, _) in enumerate(items)

@@ -13,14 +13,13 @@ from unicodedata import normalize
 
 from grader.bulk import labels, layers, platforms
 from grader.bulk.archive_reader import Files
-from grader.bulk.archives import Entry, Locator, Refused, is_source
+from grader.bulk.archives import MOST_NAME, Entry, Locator, Refused, is_source
 from grader.bulk.exports import Upload, is_submitted
 from grader.bulk.layers import Rules
 from grader.bulk.platforms import Named
 from grader.bulk.tree import Node, grown
+from grader.texts.names import visible
 
-# Of one upload; a library that somebody copied into their work has more.
-MOST_SOURCES: Final = 500
 # What stands for something handed in, although it is no submission.
 _DOCUMENTS: Final = (
     *(".doc", ".docx", ".odt", ".pdf", ".rtf", ".txt", ".html", ".htm", ".rar", ".7z", ".tar"),
@@ -115,7 +114,6 @@ def look(root: Path, files: Files, rules: Rules, *, outside: Path | None = None)
     told = {each.shown: each.reason for each in refused}
     uploads = [_normal(each) for each in layers.uploads(tree, rules, read)]
     layer_of = _layers(uploads, rules)
-    many = [each for each in map(_too_many, uploads) if each is not None]
     arrived = tuple(
         each
         for upload in uploads
@@ -124,7 +122,7 @@ def look(root: Path, files: Files, rules: Rules, *, outside: Path | None = None)
     )
     return Inbox(
         arrived=arrived,
-        refused=(*refused, *many),
+        refused=tuple(refused),
         sourceless=tuple(_sourceless(uploads, told, layer_of)),
         understood=_understood(arrived, uploads),
         uploads=tuple(each.shown for each in uploads),
@@ -149,7 +147,9 @@ def _layers(uploads: Sequence[Upload], rules: Rules) -> dict[tuple[str, ...], tu
 
 def _arrived(upload: Upload, layer_of: dict[tuple[str, ...], tuple[str, ...]]) -> list[Arrived]:
     found = []
-    for entry in _sources(upload)[:MOST_SOURCES]:
+    for entry in upload.entries:
+        if not is_source(entry.name):
+            continue
         inner = entry.parts[len(upload.parts) :]
         whole = Arrived(
             entry=entry,
@@ -166,19 +166,6 @@ def _arrived(upload: Upload, layer_of: dict[tuple[str, ...], tuple[str, ...]]) -
             own = inner or (named.file,)
             found.append(replace(whole, named=named, inner=own))
     return found
-
-
-def _sources(upload: Upload) -> list[Entry]:
-    """The scripts and notebooks of an upload, those nearest to its top first."""
-    sources = [each for each in upload.entries if is_source(each.name)]
-    if len(sources) <= MOST_SOURCES:
-        return sources
-    return sorted(sources, key=lambda each: (len(each.parts), each.parts))
-
-
-def _too_many(upload: Upload) -> Refused | None:
-    number = sum(is_source(each.name) for each in upload.entries)
-    return Refused(shown=upload.shown, reason="many_files") if number > MOST_SOURCES else None
 
 
 def _sourceless(
@@ -255,13 +242,18 @@ def _understood(arrived: Sequence[Arrived], uploads: Sequence[Upload]) -> tuple[
     )
 
 
+def _written(name: str) -> str:
+    """As it is stored and shown, of `MOST_NAME` characters at most: a platform's file may lie."""
+    return visible(normalize("NFC", name[: 4 * MOST_NAME]))[:MOST_NAME].strip()
+
+
 def _normal(upload: Upload) -> Upload:
     """With ids that are the same however a file system composes their letters."""
     owners = tuple(
         replace(
             each,
-            student=normalize("NFC", each.student).strip() or "?",
-            name=normalize("NFC", each.name).strip() if each.name else None,
+            student=_written(each.student) or "?",
+            name=_written(each.name) or None if each.name else None,
         )
         for each in upload.owners
     )

@@ -13,7 +13,7 @@ from typing import Literal
 from grader.bulk import exports, labels
 from grader.bulk.archives import Entry
 from grader.bulk.exports import Read, Upload
-from grader.bulk.platforms import Named, System
+from grader.bulk.platforms import Named, System, free
 from grader.bulk.tree import Node, joined
 from grader.errors import UsageProblem
 from grader.texts import catalog
@@ -274,20 +274,6 @@ def _group(found: re.Match[str]) -> str | None:
     if "student" in groups:
         return groups["student"]
     return found.group(1) if found.re.groups else found.group(0)
-
-
-def free(student: str, *, file: str, hint: str | None, system: System = "free") -> Named:
-    """Somebody whose name nobody but whoever made the folder wrote."""
-    both = labels.number_and_name(student) if system == "free" else None
-    number, name = both if both is not None else (student, None)
-    return Named(
-        student=number,
-        name=name,
-        file=file,
-        hint=hint,
-        copy=labels.copy_number(file),
-        system=system,
-    )
 
 
 def _of_repository(name: str, above: str, beside: Sequence[str], ids: Collection[str]) -> str:

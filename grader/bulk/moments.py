@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Final
+from unicodedata import normalize
 from zoneinfo import ZoneInfo
 
 # 2021-10-08 04:23:25.379020000 Z · 2015-02-02 15:58:23.948203 America/Los_Angeles ·
@@ -52,6 +53,59 @@ _ABBREVIATIONS: Final = {
     "PKT": 5,
     "WIB": 7,
 }
+# How the names of the months begin in the languages of course sites; longer ones first.
+_MONTHS: Final = (
+    *(("juin", 6), ("juil", 7), ("jan", 1), ("gen", 1), ("ene", 1), ("feb", 2), ("fév", 2)),
+    *(("fev", 2), ("mar", 3), ("mär", 3), ("mrt", 3), ("maa", 3), ("apr", 4), ("avr", 4)),
+    *(("abr", 4), ("may", 5), ("mai", 5), ("mag", 5), ("mei", 5), ("jun", 6), ("giu", 6)),
+    *(("jul", 7), ("lug", 7), ("aug", 8), ("aoû", 8), ("ago", 8), ("sep", 9), ("set", 9)),
+    *(("oct", 10), ("okt", 10), ("ott", 10), ("out", 10), ("nov", 11), ("dec", 12), ("dez", 12)),
+    *(("déc", 12), ("dic", 12)),
+)
+_BEFORE_NOON = re.compile(r"(?<![a-z])a\.? ?m\.?(?![a-z])|上午|凌晨|早上|午前|오전")
+_AFTER_NOON = re.compile(r"(?<![a-z])p\.? ?m\.?(?![a-z])|下午|晚上|午後|오후")
+
+
+def wall_clock(text: str) -> str:
+    """`2026-03-01T21:26:00` of `Mar 1, 2026 926 PM`, `1. März 2026 2126` and `2026年3月1日 2126`.
+
+    It has no time zone. Empty for what can be read in two ways, or not at all.
+    """
+    plain = normalize("NFKC", text).lower()
+    numbers = [int(each) for each in re.findall(r"\d{1,4}", plain)]
+    words = re.findall(r"[^\W\d_]+", plain)
+    months = {month for word in words if (month := _month(word)) is not None}
+    dated = 2 if months else 3
+    if len(months) > 1 or not dated < len(numbers) <= dated + 3:
+        return ""
+    date, time = _date(numbers[:dated], months, plain), numbers[dated:]
+    hour, minute = divmod(time[0], 100) if len(time) == 1 else (time[0], time[1])
+    if _AFTER_NOON.search(plain):
+        hour += 12 if hour < 12 else 0
+    elif _BEFORE_NOON.search(plain) and hour == 12:
+        hour = 0
+    try:
+        return datetime(*date, hour, minute).isoformat() if date else ""
+    except ValueError:
+        return ""
+
+
+def _month(word: str) -> int | None:
+    return next((month for start, month in _MONTHS if word.startswith(start)), None)
+
+
+def _date(numbers: list[int], months: set[int], text: str) -> tuple[int, int, int] | None:
+    """(year, month, day), or None where it is open which number is which."""
+    if months:
+        year, day = sorted(numbers, reverse=True)
+        return year, next(iter(months)), day
+    first, second, third = numbers
+    if first > 31:
+        return first, second, third
+    if second > 12:
+        return third, first, second
+    is_day_first = first > 12 or re.match(r"\d+\. ?\d", text) is not None
+    return (third, second, first) if is_day_first else None
 
 
 def in_utc(text: str) -> str | None:

@@ -24,6 +24,8 @@ MOST_TOLD = 50
 MOST_ATTEMPTS = 20
 _GIVEN_UP = ("reading_time", "reading_memory", "reading_died")
 _LOSING = ("cannot_open", "too_many_files")
+# Of one upload, how many scripts and notebooks are read.
+MOST_SOURCES = 200
 
 
 def make(inbox: Inbox, files: Files, wanted: Wanted, roster: Roster) -> Plan:
@@ -134,8 +136,12 @@ def _understood(inbox: Inbox, files: Files, wanted: Wanted, notes: _Notes) -> It
     spent_s: defaultdict[str, float] = defaultdict(float)
     # The members of a group come one after the other, with the same file.
     last: tuple[Locator, str | None, Facts | _Unknown] | None = None
+    unlikely = _unlikely(inbox.arrived)
     for arrived in inbox.arrived:
         named = arrived.named
+        if arrived.entry.locator in unlikely:
+            notes.put_aside(arrived.entry.shown, "too_many_sources")
+            continue
         if named is None:
             notes.leave(arrived.entry.shown, arrived.reason)
             continue
@@ -181,6 +187,26 @@ def _facts(
         return _Unknown("reading_died", "unreadable")
     finally:
         spent_s[arrived.upload] += files.used_s
+
+
+def _unlikely(arrived: Sequence[Arrived]) -> set[Locator]:
+    """Of uploads with very many scripts and notebooks, all but those that may be meant."""
+    uploads: dict[str, dict[Locator, Arrived]] = {}
+    for each in arrived:
+        if each.named is not None:
+            uploads.setdefault(each.upload, {}).setdefault(each.entry.locator, each)
+    return {
+        each.entry.locator
+        for mine in uploads.values()
+        if len(mine) > MOST_SOURCES
+        for each in sorted(mine.values(), key=_likelihood)[MOST_SOURCES:]
+    }
+
+
+def _likelihood(arrived: Arrived) -> tuple[int, int, object]:
+    """Sorts what lies at the top and is called like an answer first."""
+    role = labels.role(arrived.inner)
+    return ("work", "old", "test").index(role), len(arrived.inner), natural(arrived.entry.shown)
 
 
 def _settled(seen: Sequence[Seen], wanted: Wanted, notes: _Notes) -> list[tuple[Seen, str]]:
@@ -272,7 +298,7 @@ def _attempts(
     jobs = []
     for number, each in enumerate(ordered, 1):
         if number <= len(ordered) - MOST_ATTEMPTS and number != latest:
-            notes.put_aside(each.shown, "many_attempts")
+            notes.put_aside(each.shown, "too_many_attempts")
             continue
         jobs.append(
             Job(

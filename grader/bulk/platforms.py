@@ -14,11 +14,10 @@ nbgrader     ada+hw4+2026-03-01 10:00:00 UTC/hw4.ipynb   (an exchange's inbound 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Final, Literal, Protocol
 
-from grader.bulk.labels import copy_number
-from grader.bulk.moments import in_utc
+from grader.bulk.labels import copy_number, number_and_name
+from grader.bulk.moments import in_utc, wall_clock
 
 METADATA = "submission_metadata.yml"
 TIMESTAMP = "timestamp.txt"
@@ -44,7 +43,7 @@ _CANVAS_ANONYMOUS = re.compile(
     re.DOTALL,
 )
 _MOODLE = re.compile(
-    r"(?P<name>[^_]+)_(?P<student>\d{1,20})_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?",
+    r"(?P<name>[^_]+)_(?P<student>\d{1,20})_assignsubmission_(?P<kind>[a-z]+)(?:[_.](?P<file>.*))?",
     re.DOTALL,
 )
 _BLACKBOARD = re.compile(
@@ -52,7 +51,7 @@ _BLACKBOARD = re.compile(
 )
 _BRIGHTSPACE = re.compile(
     r"(?P<student>\d{1,20})-\d{1,20} - (?P<name>[^\W\d_].*?) - "
-    r"(?P<moment>[^-]{6,40}?)(?: - (?P<file>.+))?",
+    r"(?=[^-]*\d)(?P<moment>(?:[^-]|(?<=\d)-(?=\d)){6,40}?)(?: - (?P<file>.+))?",
     re.DOTALL,
 )
 _EXCHANGE = re.compile(
@@ -151,7 +150,7 @@ def brightspace(part: str, *, folder: bool) -> Named | None:
         file=found["file"] or part,
         copy=copy_number(found["file"] or ""),
         system="brightspace",
-        order=_wall_clock(found["moment"]),
+        order=wall_clock(found["moment"]),
         undated=True,
     )
 
@@ -250,19 +249,35 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 20
 
 
-def _wall_clock(text: str) -> str:
-    """`2026-03-01T21:26` of `Mar 1, 2026 926 PM`; empty for another language's date."""
-    found = re.fullmatch(r"(\w{3,9}) (\d{1,2}), (\d{4}) (\d{1,2})(\d\d) ([AP]M)", text)
-    if found is None:
-        return ""
-    month, day, year, hour, minute, half = found.groups()
-    try:
-        moment = datetime.strptime(
-            f"{month[:3]} {day} {year} {hour} {minute} {half}", "%b %d %Y %I %M %p"
-        )
-    except ValueError:
-        return ""
-    return moment.isoformat()
+def of_blackboard(names: Sequence[str]) -> dict[str, Named]:
+    """Of each name whose it is; an assignment may be called `HW_1`, which all names begin with."""
+    found = {name: read for name in names if (read := blackboard(name, folder=False)) is not None}
+    parts = [each.student.split("_") for each in found.values()]
+    shared = 0
+    for at, segment in enumerate(min(parts, key=len, default=[])[:-1]):
+        if any(each[at] != segment for each in parts):
+            break
+        # No user name begins with a bare number or has a space in it.
+        if segment.isdigit() or " " in segment:
+            shared = at + 1
+    return {
+        name: replace(each, student="_".join(each.student.split("_")[shared:]))
+        for name, each in found.items()
+    }
+
+
+def free(student: str, *, file: str, hint: str | None, system: System = "free") -> Named:
+    """Somebody whose name nobody but whoever made the folder wrote."""
+    both = number_and_name(student) if system == "free" else None
+    number, name = both if both is not None else (student, None)
+    return Named(
+        student=number,
+        name=name,
+        file=file,
+        hint=hint,
+        copy=copy_number(file),
+        system=system,
+    )
 
 
 def of_file(owner: Named, file: str) -> Named:

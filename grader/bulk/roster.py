@@ -5,46 +5,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-from unicodedata import normalize
 
-from grader.bulk import labels, sheets
+from grader.bulk import headers, labels, sheets
+from grader.bulk.headers import GROUPS, IDS, MAIL, NAMES
 from grader.bulk.platforms import Named, System
 from grader.errors import UsageProblem
 from grader.texts import catalog
 
-# The first of these columns that is there holds the id under which a student is known here.
-_IDS: Final = (
-    "student_id",
-    "student id",
-    "sis user id",
-    "sid",
-    "sis login id",
-    "username",
-    "user name",
-    "login",
-    "login_id",
-    "github_username",
-    "identifier",
-    "id",
-    "canvas_id",
-    "email",
-    "email address",
-    "student",
-    "学号",
-)
-_NAMES: Final = ("name", "full name", "student", "姓名")
-_GROUPS: Final = ("group", "group name", "group_name", "team", "小组", "组别")
-_MAIL: Final = ("email", "email address")
 # Whose ids stand in which column. An id is looked up among those of its own system only.
 _COLUMNS: Final[Mapping[System, tuple[str, ...]]] = {
-    "canvas": ("id", "canvas_id", "canvas user id"),
-    "canvas_anonymous": ("anonymous id", "anonymous_id"),
-    "gradescope": ("sid", "student_id", "student id", "sis user id", *_MAIL),
+    "canvas": ("id", "canvas_id"),
+    "canvas_anonymous": ("anonymous_id",),
+    "gradescope": ("sid", "student_id", "student id", "学号", "sis user id", *MAIL),
     "moodle": ("identifier", "participant"),
     "blackboard": ("username", "user name", "login", "login_id", "sis login id"),
-    "brightspace": ("brightspace_id", "brightspace id"),
-    "nbgrader": ("student_id", "student id", "username", "login", "login_id", "id", *_MAIL),
-    "github": ("github_username", "github username", "github"),
+    "brightspace": ("brightspace_id",),
+    "nbgrader": ("student_id", "student id", "学号", "username", "login", "login_id", "id", *MAIL),
+    "github": ("github_username",),
 }
 _NO_PEOPLE: Final = ("points possible", "student, test", "test student")
 _HAN = re.compile(r"[\u3400-\u9fff·]{2,}")
@@ -117,7 +94,7 @@ class Roster:
 
     def _only(self) -> list[str]:
         """The one column of ids, where it may be of any system."""
-        columns = [each for each in self.by_id if each not in (*_MAIL, "student")]
+        columns = [each for each in self.by_id if each not in (*MAIL, "student")]
         return columns if len(columns) == 1 else []
 
     def _free(self, named: Named) -> Found:
@@ -154,27 +131,30 @@ def read(path: Path) -> Roster:
     at = next((at for at, row in enumerate(rows[:20]) if _id_columns(_head(row))), None)
     if at is None:
         found = _head(rows[0]) if rows else []
-        known = list(_IDS)
+        known = list(IDS)
         raise UsageProblem(_text("roster_columns", file=str(path), found=found, known=known))
     head = _head(rows[at])
     columns = _id_columns(head)
     members: list[Member] = []
     substituted: list[str] = []
     for row in rows[at + 1 :]:
-        ids = {key: normalize("NFC", value.strip()) for key, value in zip(head, row, strict=False)}
+        ids = {key: headers.value(cell) for key, cell in zip(head, row, strict=False)}
         name = _name(ids)
         if (name or "").strip().lower() in _NO_PEOPLE:
             continue
         # A name is an id only where there is no other.
         usable = columns[:1] + _substitutes(columns)
         student = next((ids[each] for each in usable if ids.get(each)), None)
-        if student is None:
+        first = next(cell.strip() for cell in row if cell.strip())
+        if student is None or (headers.is_total(first) and not name):
             continue
         if not ids.get(columns[0]):
             substituted.append(student)
         members.append(
             Member(
-                student=_participant(student) if _known(columns[0]) == "identifier" else student,
+                student=headers.participant(student)
+                if headers.known(columns[0]) == "identifier"
+                else student,
                 name=name,
                 ids={key: value for key, value in ids.items() if key},
             )
@@ -192,11 +172,11 @@ def _built(
         seen.add(each.student)
     by_id: dict[str, dict[str, Member]] = {}
     for column in columns:
-        if _known(column) == "student" and len(columns) > 1:
+        if headers.known(column) == "student" and len(columns) > 1:
             continue
-        values = by_id.setdefault(_known(column), {})
+        values = by_id.setdefault(headers.known(column), {})
         for each in members:
-            value = _plain(_participant(each.ids.get(column, "")))
+            value = _plain(headers.participant(each.ids.get(column, "")))
             other = values.setdefault(value, each) if value else each
             if other is not each:
                 args = {"file": str(path), "column": column, "value": value}
@@ -217,37 +197,31 @@ def _head(row: Sequence[str]) -> list[str]:
 
 def _id_columns(head: Sequence[str]) -> list[str]:
     """The columns with ids, the one that decides first."""
-    found = [each for each in head if _known(each) in _IDS]
-    return sorted(found, key=lambda each: _IDS.index(_known(each)))
+    found = [each for each in head if headers.known(each) in IDS]
+    return sorted(found, key=lambda each: IDS.index(headers.known(each)))
 
 
 def _substitutes(columns: Sequence[str]) -> list[str]:
     """The columns that stand in for the first, the platform's own before logins and addresses."""
     own = ("id", "canvas_id", "identifier")
-    others = [each for each in columns[1:] if _known(each) != "student"]
-    return sorted(others, key=lambda each: _known(each) not in own)
-
-
-def _known(column: str) -> str:
-    """The column as the lists above write it."""
-    plain = " ".join(column.lower().split())
-    if "学号" in plain or plain in ("学生编号", "学生id"):
-        return "学号"
-    return "姓名" if "姓名" in plain or plain == "名字" else plain
+    others = [each for each in columns[1:] if headers.known(each) != "student"]
+    return sorted(others, key=lambda each: headers.known(each) not in own)
 
 
 def _name(ids: Mapping[str, str]) -> str | None:
-    known = {_known(key): value for key, value in ids.items() if value}
-    parts = [known[key] for key in ("first name", "last name") if key in known]
-    whole = next((known[key] for key in _NAMES if key in known), None)
-    return whole or " ".join(parts) or None
+    known = {headers.known(key): value for key, value in ids.items() if value}
+    whole = next((known[key] for key in NAMES if key in known), "")
+    parts = [known[key] for key in (headers.FIRST, headers.LAST) if key in known]
+    # German rosters call the surname `Name`.
+    rest = [each for each in parts if each.casefold() not in whole.casefold()]
+    return " ".join([*rest, whole]).strip() or None
 
 
 def _groups(members: Sequence[Member]) -> dict[str, tuple[Member, ...]]:
     found: dict[str, tuple[Member, ...]] = {}
     for each in members:
         for key, value in each.ids.items():
-            if _known(key) in _GROUPS and value:
+            if headers.known(key) in GROUPS and value:
                 found[_squeezed(value)] = (*found.get(_squeezed(value), ()), each)
     return found
 
@@ -270,12 +244,7 @@ def _one(members: Sequence[Member]) -> Found:
 
 
 def _value(member: Member, column: str) -> str:
-    return next((value for key, value in member.ids.items() if _known(key) == column), "")
-
-
-def _participant(value: str) -> str:
-    """`12345` of `Participant 12345`, as Moodle's grading worksheet writes it."""
-    return re.sub(r"^participant\s+", "", value, flags=re.IGNORECASE)
+    return next((value for key, value in member.ids.items() if headers.known(key) == column), "")
 
 
 def _plain(value: str) -> str:

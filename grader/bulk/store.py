@@ -160,7 +160,7 @@ def _same_torch(one: str, other: str) -> bool:
 def named(report: Mapping[str, Any], job: Job, seed: int) -> dict[str, Any]:
     """The report with what nobody below the front desk knows: student, attempt, file, date."""
     handed_in = Submission(
-        file=job.file.replace("\\", "/"),
+        file=reports.file_name(job.file),
         kind=kind_of(job.file),
         sha256=job.sha256,
         student=job.student,

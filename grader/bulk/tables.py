@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from grader.model import Language
 from grader.texts import catalog
+from grader.texts.names import visible
 
 # Spreadsheets take a cell that begins like this for a formula, the wide forms included.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "＝", "＋", "－", "＠")
@@ -200,7 +201,8 @@ def _id_column(column: str) -> str:
 
 
 def _text(value: str) -> str:
-    """The value as text that no spreadsheet computes."""
+    """The value as one line of text that no spreadsheet computes."""
+    value = visible(value)
     return f"'{value}" if value.lstrip(" ").startswith(_FORMULA) else value
 
 

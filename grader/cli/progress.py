@@ -46,7 +46,7 @@ class _Clock:
             return None
         since, elapsed = progress.graded - self.first, now - self.began
         left = progress.planned - progress.reused - progress.graded
-        if since < _FEWEST or elapsed < _LEAST_S:
+        if not left or since < _FEWEST or elapsed < _LEAST_S:
             return None
         rate = since / elapsed
         return rate, left / rate

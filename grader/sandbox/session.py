@@ -13,8 +13,8 @@ source again, without the unit that killed the last one, and the remaining calls
 import hashlib
 import secrets
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 import torch
@@ -234,6 +234,26 @@ class Session:
         """End the worker. Idempotent."""
         if self._live is not None:
             self._bury(None)
+
+    def fresh(self, *, total_s: float, without: Collection[int]) -> "Session":
+        """Another one with the same source, and with lives, time and output of its own.
+
+        Args:
+            without: units that are not loaded, because they have killed a worker.
+        """
+        return Session(
+            bench=self.bench,
+            source=self.source,
+            limits=replace(self.limits, total_s=total_s),
+            output=Output(self.limits.output_kib),
+            demanded=self.demanded,
+            _skipped=set(without),
+        )
+
+    @property
+    def skipped(self) -> frozenset[int]:
+        """The units that have killed a worker while it loaded them."""
+        return frozenset(self._skipped)
 
     @property
     def deaths(self) -> int:

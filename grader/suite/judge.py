@@ -29,7 +29,7 @@ from grader.assignment import Assignment
 from grader.assignment import load as load_assignment
 from grader.errors import AssignmentError, GraderError
 from grader.explaining import knowledge
-from grader.model import Json, Outcome, Planned, Text
+from grader.model import Diagnosis, Json, Outcome, Planned, Text
 from grader.sandbox.link import Output
 from grader.sandbox.session import Session, Spent, TooWeak
 from grader.suite import messages, plugin, probes
@@ -50,13 +50,14 @@ _REMEMBERS = re.compile(
     r"|=\s*+[\[{]",
     re.MULTILINE,
 )
-# Plain signs of it: a table that is filled from call to call. Whatever the first worker's numbers
-# look like, they may be those of the tests' arguments.
+# Plain signs of it: a table that is filled from call to call.
 _KEEPS = re.compile(
     r"\b(?:global|nonlocal)\b|cache|setdefault"
     r"|^[ \t]*+[\w.]++[ \t]*+(?::[^=\n]++)?=\s*+(?:\{|\[\s*+\]|dict\(|None\b)",
     re.MULTILINE,
 )
+# Of a submission's time, for the calls that a hint rests on.
+PROBES_SHARE = 0.5
 # Parts of pytest that a judge has no use for; each costs time, or looks around on the disk.
 _OFF = (
     "cacheprovider",
@@ -303,27 +304,41 @@ class Driver:
         """After the last test: the numbers on the probes, and whose numbers they are.
 
         A hint is for the student, so what it rests on comes from a worker that has met no hidden
-        input; and where a submission keeps something from call to call, from one that has met no
-        argument of the tests.
+        input. It has lives and time of its own: whether there is a hint must not depend on what
+        the others have used up.
         """
         run.close_the_shown_part()
-        keeps = _shows(_KEEPS, order)
-        fresh = (keeps or run.hidden_asked) and not order.only_probes
-        if fresh:
-            run.session.close()
-        numbers = probes.run(self.assignment, run.session, order.changes)
         if order.only_probes:
+            numbers = probes.run(self.assignment, run.session, order.changes)
             run.numbers = {id: knowledge.numbers_json(each) for id, each in numbers.items()}
+        elif self.diagnostician is not None and run.hidden_asked:
+            run.session.close()
+            total_s = order.limits.total_s * PROBES_SHARE
+            fresh = run.session.fresh(total_s=total_s, without=run.skipped_before_hidden)
+            with closing(fresh):
+                run.diagnoses = self._diagnoses(fresh, self.diagnostician, order, is_fresh=True)
         elif self.diagnostician is not None:
-            run.diagnoses = self.diagnostician.diagnose(numbers)
-            if not run.diagnoses and not fresh and _shows(_REMEMBERS, order):
-                # What a submission remembers of the tests' calls hides whose numbers these are.
+            # Whatever the first worker's numbers look like, they may be those of the arguments of
+            # the tests, where something is kept from call to call.
+            keeps = _shows(_KEEPS, order)
+            if keeps:
                 run.session.close()
-                numbers = probes.run(self.assignment, run.session, order.changes)
-                run.diagnoses = self.diagnostician.diagnose(numbers)
-            if not run.diagnoses:
-                restless = probes.restless(self.assignment, run.session)
-                run.diagnoses = self.diagnostician.random(restless)
+            run.diagnoses = self._diagnoses(run.session, self.diagnostician, order, is_fresh=keeps)
+
+    def _diagnoses(
+        self,
+        session: Session,
+        diagnostician: diagnosis.Diagnostician,
+        order: Order,
+        *,
+        is_fresh: bool,
+    ) -> tuple[Diagnosis, ...]:
+        found = diagnostician.diagnose(probes.run(self.assignment, session, order.changes))
+        if not found and not is_fresh and _shows(_REMEMBERS, order):
+            # What a submission remembers of the tests' calls hides whose numbers these are.
+            session.close()
+            found = diagnostician.diagnose(probes.run(self.assignment, session, order.changes))
+        return found or diagnostician.random(probes.restless(self.assignment, session))
 
     def _run_items(
         self, order: Order, items: list[pytest.Item], planned: tuple[Planned, ...]

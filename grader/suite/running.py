@@ -29,6 +29,7 @@ class Run:
         self.before_hidden: int | None = None
         self.cut_before_hidden = False
         self.loaded_before_hidden: troubles.Loaded | None = None
+        self.skipped_before_hidden: frozenset[int] = frozenset()
         self.calls_before = 0
         self.hidden_asked = False
         self.lost = False
@@ -66,6 +67,7 @@ class Run:
             self.before_hidden = output.settled()
             self.cut_before_hidden = bool(output.tail)
             self.loaded_before_hidden = troubles.Loaded.by(self.session)
+            self.skipped_before_hidden = self.session.skipped
 
 
 def verdicts(run: Run, bench: Bench) -> dict[str, object]:

@@ -12,6 +12,13 @@ from importlib import resources
 from typing import TypeAlias
 
 from grader.model import Json, Language, Text
+from grader.texts.names import visible
+
+# Fields that hold names of files, folders or people: those can hold anything.
+_NAMES = frozenset(
+    {"file", "files", "folder", "inside", "left", "member", "name", "names", "near", "path"}
+    | {"reports", "right", "stranger", "student"}
+)
 
 # What may be filled in: a list may hold sentences, too.
 Filling: TypeAlias = "Json | Text | Sequence[Json | Text]"
@@ -60,8 +67,13 @@ def clauses(language: Language, parts: Iterable[str]) -> str:
 
 
 def _render(language: Language, code: str, args: Mapping[str, Filling]) -> str:
-    joined = {key: _joined(language, value) for key, value in args.items()}
+    joined = {key: _filled(language, key, value) for key, value in args.items()}
     return _templates(language)[code].format(**joined)
+
+
+def _filled(language: Language, key: str, value: Filling) -> object:
+    joined = _joined(language, value)
+    return visible(joined) if key in _NAMES and isinstance(joined, str) else joined
 
 
 def _joined(language: Language, value: Filling) -> object:
