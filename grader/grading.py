@@ -38,6 +38,8 @@ SandboxChoice = Literal["auto", "full", "portable"]
 # hang, generous because a first `import torch` can take a minute.
 PATIENCE_S, PATIENCE_FACTOR = 180.0, 20.0
 END_S = 10.0
+# Of a submission of which a worker is killed each time.
+TRIES = 3
 # In bulk: small enough that little is judged again after a death, large enough that a fork is
 # hardly felt.
 PER_FORK = 8
@@ -251,9 +253,10 @@ class Judge:
     def _verdicts(self, order: Order, assignment: Assignment) -> Verdicts | Broken:
         """What the judge says; what errs on the reference, too, is the suite's fault."""
         verdicts = self._judge(order)
-        if isinstance(verdicts, Verdicts) and verdicts.killed:
-            # By itself, or by something that has nothing to do with it: the second time tells.
-            verdicts = self._judge(order)
+        for _ in range(TRIES - 1):
+            # By itself, or by something that has nothing to do with it: another time tells.
+            if isinstance(verdicts, Verdicts) and verdicts.killed:
+                verdicts = self._judge(order)
         if isinstance(verdicts, Broken):
             return verdicts
         errored = {each.test for each in verdicts.outcomes if each.verdict == "errored"}

@@ -224,9 +224,9 @@ THEN = (
 )
 LAST = ("client",) * 9
 KILLS = len(FIRST) + len(THEN) + len(LAST)
-# Two of these that are killed one after the other could belong to the same submission, of which
-# the second death counts: it is the one that is handed in again and again that is not believed.
-APART = {"worker": 2, "reader": 2}
+# Reports between two of a kind. What is killed each time that it is tried is given up in the end,
+# as something that kills itself: here no submission is to have so much bad luck.
+APART = {"worker": 3, "reader": 3}
 ENDED_BY_US = (-9, -15, -2, 130, 143)
 CLIENT_SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
