@@ -403,6 +403,76 @@ def test_numbers_and_names_are_found_in_any_order_and_width(tmp_path: Path) -> N
     assert told(found) == {"郑三 hw1.py": "two_of_one_name"}
 
 
+@pytest.mark.parametrize(
+    ("text", "files", "students"),
+    [
+        # A spreadsheet took the zeros, there or here; not where that leaves two.
+        ("学号,姓名\n12301,张三\n", ["0012301_张三_hw1.py"], {"12301"}),
+        ("学号,姓名\n0012301,张三\n", ["hw1 12301.py"], {"0012301"}),
+        ("学号,姓名\n012301,张三\n12301,李四\n", ["0012301_hw1.py"], {"0012301"}),
+        # Whoever has a number of their own is nobody of the class, for all their name.
+        ("学号,姓名\n2023101,张三\n", ["2023101_张三_hw1.py", "2023199_张三_hw1.py"],
+            {"2023101", "2023199"}),
+        ('SID,Name\nS1,"van der Berg, Jan"\n', ["Jan van der Berg hw1.py"], {"S1"}),
+        ("SID,Name\nS2,Ana María García López\n", ["García López, Ana María_hw1.py"], {"S2"}),
+        ("SID,Name\nS1,Ann Lee\n", ["Mary Ann Lee hw1.py", "Ann Lee.py"], {"Mary Ann Lee", "S1"}),
+        ("Email,Name\na@x,Ann Lee\nb@x,Bo Wu\n",
+            ["hw1 - Ann Lee.py", "my work final (1) - Bo Wu.py"], {"a@x", "b@x"}),
+        ("id,name\n1,Ann Lee\n2,Bo Wu\n", ["2_Bo Wu_hw1.py", "week 2 - Ann Lee.py"], {"1", "2"}),
+        ("id,name\n1,משה לוי\n2,محمد علي\n",
+            ["\u200fמשה לוי_hw1.py", "محمد علي\u200f hw1.py"], {"1", "2"}),
+        ("学号,姓名\n2023001,张三\n2023002,李四\n",
+            ["1_张三_2023001.py", "计科1班_2023002_李四_第一次作业.py"], {"2023001", "2023002"}),
+        ("login,name\nann,Ann\n", ["ANN_HW1.py"], {"ann"}),
+        ("Student Number;Name\nU7654321;Ann\n", ["HW1_u7654321.py"], {"U7654321"}),
+    ],
+)  # fmt: skip
+def test_whose_a_file_is_stands_in_the_roster(
+    tmp_path: Path, text: str, files: list[str], students: set[str]
+) -> None:
+    found = planned(dict.fromkeys(files, RIGHT), members=a_roster(tmp_path, text))
+
+    assert counting(found).keys() == students
+
+
+def test_a_name_that_two_can_have_or_two_names_are_nobodys(tmp_path: Path) -> None:
+    members = a_roster(tmp_path, "SID,Name\nS1,Ann Lee\nS2,Lee Ann\nS3,Bo Wu\nS4,Cy Ng\n")
+    files = {"Ann Lee_hw1.py": RIGHT, "Bo Wu - hw1 - Cy Ng.py": WRONG}
+
+    found = planned(files, members=members)
+    assert found.jobs == ()
+    assert told(found) == {
+        "Ann Lee_hw1.py": "two_of_one_name",
+        "Bo Wu - hw1 - Cy Ng.py": "two_names",
+    }
+
+
+def test_two_names_with_one_number_are_two_claims() -> None:
+    files = {
+        "1001234_Ann Lee_hw1.py": RIGHT,
+        "1001234_Ben Wu_hw1 (1).py": WRONG,
+        "1001235_Cy Ng_hw1.py": WRONG,
+        "1001235_hw1 (1).py": RIGHT,
+        "1001236_Di Wu.py": WRONG,
+        "Wu, Di 1001236 hw1 (2).py": RIGHT,
+    }
+
+    found = planned(files)
+    assert counting(found) == {
+        "1001235": "1001235_hw1 (1).py",
+        "1001236": "Wu, Di 1001236 hw1 (2).py",
+    }
+    assert [(each.student, each.status) for each in found.ungraded] == [("1001234", "rival")]
+
+
+def test_two_numbers_with_one_name_are_two_claims(tmp_path: Path) -> None:
+    members = a_roster(tmp_path, "Email,Name\na@x,Ann Lee\nb@x,Bo Wu\n")
+    files = {"1001234_Ann Lee_hw1.py": RIGHT, "1009999_Ann Lee_hw1 (2).py": WRONG}
+
+    found = planned(files, members=members)
+    assert (found.jobs, set(told(found).values())) == ((), {"rival"})
+
+
 def test_id_and_name_of_two_students_are_nobodys(tmp_path: Path) -> None:
     members = a_roster(tmp_path, "学号,姓名\n0070001,周一\n0070002,吴二\n")
 

@@ -1,6 +1,7 @@
 """Whom each thing is counted for: by the roster's ids, and of two owners for one neither."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from grader.bulk.choosing import Seen
@@ -37,7 +38,7 @@ class Settled:
 
 def settle(things: Iterable[Thing], roster: Roster) -> Settled:
     """Whose each thing is. One student claimed by two owners is refused to both."""
-    kept: list[tuple[tuple[object, ...], Thing]] = []
+    kept: list[tuple[_Claim, Thing]] = []
     refused: list[Refusal] = []
     names: dict[str, str | None] = {}
     strangers: dict[str, str | None] = {}
@@ -53,7 +54,7 @@ def settle(things: Iterable[Thing], roster: Roster) -> Settled:
         if found is not None and found.members:
             for member in found.members:
                 names.setdefault(member.student, member.name)
-                kept.append((_owner(thing, named), _of(thing, member.student)))
+                kept.append((_claim(thing, named), _of(thing, member.student)))
             continue
         # The id of a stranger may be the id of a member in another system.
         student = f"{named.system}-{named.student}" if named.student in taken else named.student
@@ -61,7 +62,7 @@ def settle(things: Iterable[Thing], roster: Roster) -> Settled:
         if roster.members:
             alike = roster.alike(named)
             strangers[student] = alike.student if alike else None
-        kept.append((_owner(thing, named), _of(thing, student)))
+        kept.append((_claim(thing, named), _of(thing, student)))
     rivals = _rivals(kept)
     refused += [
         Refusal(shown=thing.shown, reason="rival", student=student, hint=_hint(thing))
@@ -76,21 +77,44 @@ def settle(things: Iterable[Thing], roster: Roster) -> Settled:
     )
 
 
-def _rivals(kept: Sequence[tuple[tuple[object, ...], Thing]]) -> set[str]:
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Who handed a thing in, as its layer says; number and name where somebody typed them."""
+
+    owner: tuple[object, ...]
+    number: str | None = None
+    name: str | None = None
+
+
+def _rivals(kept: Sequence[tuple[_Claim, Thing]]) -> set[str]:
     """Students for whom more than one owner handed in."""
-    owners: dict[str, set[tuple[object, ...]]] = {}
-    for owner, thing in kept:
-        owners.setdefault(_student(thing), set()).add(owner)
-    return {student for student, known in owners.items() if len(known) > 1}
+    claims: dict[str, set[_Claim]] = {}
+    for claim, thing in kept:
+        claims.setdefault(_student(thing), set()).add(claim)
+    return {student for student, known in claims.items() if not _agree(known)}
 
 
-def _owner(thing: Thing, named: Named) -> tuple[object, ...]:
-    """Who handed a thing in, as its layer says; equal for all attempts of one."""
+def _agree(claims: Collection[_Claim]) -> bool:
+    """Whether all may be of one person: a name may be longer in one place than in another."""
+    if len({each.owner for each in claims}) > 1:
+        return False
+    if len({each.number for each in claims if each.number is not None}) > 1:
+        return False
+    names = {each.name for each in claims if each.name is not None}
+    longest = max(names, key=len, default="")
+    return all(each in longest or set(each.split()) <= set(longest.split()) for each in names)
+
+
+def _claim(thing: Thing, named: Named) -> _Claim:
     layer = thing.arrived.layer if isinstance(thing, Seen) else thing.layer
-    if named.system in ("free", "github"):
-        # A name that somebody typed says who it is only beside its like.
-        return named.system, layer
-    return named.system, named.student
+    if named.system not in ("free", "github"):
+        return _Claim((named.system, named.student))
+    # A name that somebody typed says who it is only beside its like.
+    owner = named.system, layer
+    if named.name is None:
+        return _Claim(owner)
+    words = re.findall(r"\w+", named.name.casefold())
+    return _Claim(owner, named.student.casefold().lstrip("0"), " ".join(words))
 
 
 def _of(thing: Thing, student: str) -> Thing:

@@ -231,8 +231,13 @@ def _stem(file: str) -> str:
 
 
 def _is_date(digits: str) -> bool:
+    # Of seven digits `strptime` makes a date, too: 2023101 is a student's number.
     try:
-        return digits.startswith("20") and bool(datetime.strptime(digits, "%Y%m%d"))
+        return (
+            len(digits) == 8
+            and digits.startswith("20")
+            and bool(datetime.strptime(digits, "%Y%m%d"))
+        )
     except ValueError:
         return False
 

@@ -24,6 +24,8 @@ _COLUMNS: Final[Mapping[System, tuple[str, ...]]] = {
     "github": ("github_username",),
 }
 _NO_PEOPLE: Final = ("points possible", "student, test", "test student")
+# `my work - Ann Lee`, as forms name what is uploaded.
+_BETWEEN = re.compile(r"(?:^|\s)[-–—](?=\s|$)|_")
 _HAN = re.compile(r"[\u3400-\u9fff·]{2,}")
 
 
@@ -54,12 +56,14 @@ class Roster:
 
     Args:
         by_id: for each column in lower case, the member of each value.
+        by_number: the same for numbers without the zeros before them.
         by_name: the members of each name, in every way that a platform writes it.
         substituted: members without an id in the column of ids, known by another one.
     """
 
     members: tuple[Member, ...] = ()
     by_id: Mapping[str, Mapping[str, Member]] = field(default_factory=dict)
+    by_number: Mapping[str, Mapping[str, tuple[Member, ...]]] = field(default_factory=dict)
     by_name: Mapping[str, tuple[Member, ...]] = field(default_factory=dict)
     groups: Mapping[str, tuple[Member, ...]] = field(default_factory=dict)
     substituted: tuple[str, ...] = ()
@@ -71,7 +75,7 @@ class Roster:
         columns = [each for each in _COLUMNS[named.system] if each in self.by_id]
         key = _plain(named.student)
         for column in columns or self._only():
-            if member := self.by_id[column].get(key):
+            if member := self._of_id(column, key):
                 team = self.groups.get(_squeezed(named.name or ""), ())
                 # The name alone would let anybody hand in for any group.
                 return Found(members=team if member in team else (member,))
@@ -101,11 +105,16 @@ class Roster:
         text = labels.plain(" ".join(each for each in (named.student, named.name) if each))
         if group := self.groups.get(_squeezed(named.student)):
             return Found(members=group)
-        whole, names = _plain(named.student), self._named(text)
-        ids = [column[whole] for column in self.by_id.values() if whole in column]
+        whole, names = _plain(named.student), self._named(text, named.name or "")
         words = {_plain(each) for each in re.findall(r"[^\W_]+", text) if re.search(r"\d", each)}
-        ids += [c[word] for c in self.by_id.values() for word in sorted(words) if word in c]
-        known = {each.student: each for each in ids}
+        known: dict[str, Member] = {}
+        for key in (whole, *sorted(words)):
+            # A small number may be anything's: a week's, a version's.
+            weak = key != whole and key.isdigit() and len(key) < 4
+            for column in self.by_id:
+                member = self._of_id(column, key)
+                if member is not None and (not weak or member in names):
+                    known[member.student] = member
         if len(known) > 1:
             return Found(reason="two_ids")
         if known:
@@ -113,10 +122,25 @@ class Roster:
             if names and member not in names:
                 return Found(reason="contradiction")
             return Found(members=(member,))
+        if named.name is not None and self._has_numbers():
+            # Another number: another person of that name.
+            return Found()
         return _one(names)
 
-    def _named(self, text: str) -> list[Member]:
-        keys = [_squeezed(text), *(_squeezed(run) for run in _HAN.findall(text))]
+    def _of_id(self, column: str, key: str) -> Member | None:
+        """Who has an id; a spreadsheet may have taken the zeros before it."""
+        exact = self.by_id[column].get(key)
+        alike = self.by_number.get(column, {}).get(key.lstrip("0"), ()) if key.isdigit() else ()
+        return exact or (alike[0] if len(alike) == 1 else None)
+
+    def _has_numbers(self) -> bool:
+        return any(
+            each.isdigit() and len(each) > 3 for ids in self.by_number.values() for each in ids
+        )
+
+    def _named(self, text: str, name: str) -> list[Member]:
+        parts = [text, labels.plain(name), *_HAN.findall(text), *_BETWEEN.split(text)]
+        keys = dict.fromkeys(map(_squeezed, parts))
         found = [member for key in keys for member in self.by_name.get(key, ())]
         return list({each.student: each for each in found}.values())
 
@@ -185,6 +209,7 @@ def _built(
     return Roster(
         members=tuple(members),
         by_id=by_id,
+        by_number={column: _unpadded(values) for column, values in by_id.items()},
         by_name=_index(members),
         groups=_groups(members),
         substituted=substituted,
@@ -226,12 +251,22 @@ def _groups(members: Sequence[Member]) -> dict[str, tuple[Member, ...]]:
     return found
 
 
+def _unpadded(ids: Mapping[str, Member]) -> dict[str, tuple[Member, ...]]:
+    found: dict[str, tuple[Member, ...]] = {}
+    for value, member in ids.items():
+        if value.isdigit():
+            bare = value.lstrip("0")
+            found[bare] = (*found.get(bare, ()), member)
+    return found
+
+
 def _index(members: Sequence[Member]) -> dict[str, tuple[Member, ...]]:
+    """Each name as it stands, and with the surnames, however many, before or behind the others."""
     found: dict[str, tuple[Member, ...]] = {}
     for member in members:
         words = re.split(r"[\s,，]+", member.name or "")
-        turned = "".join([words[-1], *words[:-1]])
-        for key in dict.fromkeys((_squeezed(member.name or ""), _squeezed(turned))):
+        turned = ["".join(words[at:] + words[:at]) for at in range(len(words))]
+        for key in dict.fromkeys(map(_squeezed, turned)):
             if len(key) > 1:
                 found[key] = (*found.get(key, ()), member)
     return found
@@ -239,7 +274,8 @@ def _index(members: Sequence[Member]) -> dict[str, tuple[Member, ...]]:
 
 def _one(members: Sequence[Member]) -> Found:
     if len(members) > 1:
-        return Found(reason="two_of_one_name")
+        alike = len({"".join(sorted(_squeezed(each.name or ""))) for each in members}) == 1
+        return Found(reason="two_of_one_name" if alike else "two_names")
     return Found(members=tuple(members))
 
 
