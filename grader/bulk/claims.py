@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from grader.bulk import labels
 from grader.bulk.choosing import Seen
 from grader.bulk.inbox import Sourceless
 from grader.bulk.platforms import Named
@@ -62,7 +63,7 @@ def settle(things: Iterable[Thing], roster: Roster) -> Settled:
             alike = roster.alike(named)
             strangers[student] = alike.student if alike else None
         kept.append((_owner(thing, named), _of(thing, student)))
-    rivals = _rivals(kept)
+    rivals = _rivals(kept) | _misnumbered(kept, taken)
     refused += [
         Refusal(shown=thing.shown, reason="rival", student=student, hint=_hint(thing))
         for _, thing in kept
@@ -82,6 +83,19 @@ def _rivals(kept: Sequence[tuple[tuple[object, ...], Thing]]) -> set[str]:
     for owner, thing in kept:
         owners.setdefault(_student(thing), set()).add(owner)
     return {student for student, known in owners.items() if len(known) > 1}
+
+
+def _misnumbered(kept: Sequence[tuple[tuple[object, ...], Thing]], members: set[str]) -> set[str]:
+    """Numbers that stand beside different names and on no roster: one of them is mistyped."""
+    names: dict[str, set[tuple[str, ...]]] = {}
+    for _, thing in kept:
+        named = thing.named
+        if named is None or named.system != "free" or not named.name:
+            continue
+        if named.student not in members:
+            words = labels.plain(named.name).casefold().split()
+            names.setdefault(named.student, set()).add(tuple(sorted(words)))
+    return {student for student, known in names.items() if len(known) > 1}
 
 
 def _owner(thing: Thing, named: Named) -> tuple[object, ...]:

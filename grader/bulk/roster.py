@@ -124,10 +124,11 @@ class Roster:
         text = labels.plain(" ".join(each for each in (named.student, named.name) if each))
         if group := self.groups.get(_squeezed(named.student)):
             return Found(members=group)
-        whole, names = _plain(named.student), self._named(text)
+        whole, names = _plain(named.student), self._named(text, named.name or "")
         ids = [column[whole] for column in self.by_id.values() if whole in column]
         words = {_plain(each) for each in re.findall(r"[^\W_]+", text) if re.search(r"\d", each)}
         ids += [c[word] for c in self.by_id.values() for word in sorted(words) if word in c]
+        ids = ids or self._without_letters(text)
         known = {each.student: each for each in ids}
         if len(known) > 1:
             return Found(reason="two_ids")
@@ -138,8 +139,14 @@ class Roster:
             return Found(members=(member,))
         return _one(names)
 
-    def _named(self, text: str) -> list[Member]:
-        keys = [_squeezed(text), *(_squeezed(run) for run in _HAN.findall(text))]
+    def _without_letters(self, text: str) -> list[Member]:
+        """By the number in `s1234567`, of columns in which nobody has a letter."""
+        numbers = set(re.findall(r"(?<!\d)\d{5,}(?!\d)", text))
+        columns = [each for each in self.by_id.values() if all(id_.isdigit() for id_ in each)]
+        return [each[number] for each in columns for number in sorted(numbers) if number in each]
+
+    def _named(self, text: str, name: str) -> list[Member]:
+        keys = [_squeezed(text), _squeezed(name), *(_squeezed(run) for run in _HAN.findall(text))]
         found = [member for key in keys for member in self.by_name.get(key, ())]
         return list({each.student: each for each in found}.values())
 
@@ -284,7 +291,7 @@ def _plain(value: str) -> str:
 
 def _squeezed(name: str) -> str:
     """`lovelaceada` of `Lovelace, Ada`: how Canvas writes a name into a file's name."""
-    return "".join(char for char in _plain(name) if char.isalnum())
+    return "".join(char for char in labels.without_accents(_plain(name)) if char.isalnum())
 
 
 def _text(code: str, **args: object) -> object:
