@@ -70,6 +70,16 @@ def zipped(files: Files) -> bytes:
     return made.getvalue()
 
 
+def a_link(target: str) -> bytes:
+    """A zip file with nothing but a symbolic link."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        link = zipfile.ZipInfo("hw1.py")
+        link.create_system, link.external_attr = 3, 0o120777 << 16
+        archive.writestr(link, target)
+    return made.getvalue()
+
+
 # --- the layouts: where a student's upload stands, and what the platform writes beside it --------
 
 Place = Callable[[str], str]
@@ -158,6 +168,19 @@ def uploads(alice: str) -> st.SearchStrategy[Files]:
                 f"Homework 1_{who}_attempt_2030-01-01-00-00-00_hw1.py",
                 f"{who}_hw1.py",
                 f"{who}-25 - Alice - Mar 1, 2030 926 PM - hw1.py",
+                f"{who}.zip",
+                f"{who}+hw1+2030-01-01 00:00:00 UTC.zip",
+                f"{who.upper()}_hw1-9.py",
+                f"{who}%20_hw1.py",
+                f"{who} ._hw1.py",
+                f"\uff41{who[1:]}_hw1.py",
+                f"\u0430{who[1:]}_hw1.py",
+                f"{who}\u0301_hw1.py",
+                "gradebook.csv",
+                "class.csv",
+                ".git",
+                "hw1-9.py",
+                "hw1 2030-01-01 final v99 (99).py",
             ]
         )
     )
@@ -178,19 +201,42 @@ def uploads(alice: str) -> st.SearchStrategy[Files]:
                 ".git/",
                 "hw1/",
                 "section A/",
+                "hw1-submissions/",
+                f"{who.upper()}/",
+                f"{who}%20/",
+                f"drive-download-20300101T000000Z-001/{who}/",
+                f"Version 99/{who}/",
+                f"a/b/c/d/submitted/{who}/hw1/",
+                f"Submitted files/{who}/hw1/Version 99/",
             ]
         )
     )
     return st.dictionaries(st.tuples(folders, names).map("".join), CONTENTS, min_size=1, max_size=8)
 
 
-CONTENTS = st.sampled_from(
+CONTENTS: st.SearchStrategy[str | bytes] = st.sampled_from(
     [
+        WRONG,
         WRONG,
         "# torchgrade: hw1\n",
         "2030-01-01 00:00:00 UTC",
         METADATA.format(folder="submission_1", student="00123", moment="2030-01-01 00:00:00 Z"),
         "",
+        b"PK\x03\x04 no zip",
+        # Whole exports of other platforms, in which Alice is somebody.
+        zipped({"submitted/alice/hw1/hw1.py": WRONG, "submitted/alice/hw1/timestamp.txt": "2030"}),
+        zipped({"alice_10101_999999_hw1-9.py": WRONG, "anon_aLiC3_999999_hw1.py": WRONG}),
+        zipped({"../alice/hw1.py": WRONG, "/alice/hw1.py": WRONG, "hw1.py": WRONG}),
+        zipped(
+            {
+                "submission_metadata.yml": METADATA.format(
+                    folder="submission_1", student="00123", moment="2030-01-01 00:00:00 Z"
+                ),
+                "submission_1/hw1.py": WRONG,
+            }
+        ),
+        zipped({"in.zip": zipped({"alice.zip": zipped({"alice/hw1.py": WRONG})})}),
+        a_link("../alice/hw1.py"),
     ]
 )
 

@@ -92,6 +92,15 @@ def plain(text: str) -> str:
     return normalize("NFKC", text)
 
 
+def without_accents(text: str) -> str:
+    """`Sean` of `Seán`; what is a letter of its own elsewhere stays (`が`, `й`)."""
+    return re.sub("[\u00c0-\u017f\u01cd-\u01dc\u1e00-\u1eff]", _bare, text)
+
+
+def _bare(found: re.Match[str]) -> str:
+    return normalize("NFD", found[0])[0]
+
+
 def student_in(stem: str, ids: Collection[str]) -> str | None:
     """`lee` of `lee_hw1` and `Smith, Jo` of `Smith, Jo hw1 (2)`; None when nobody is left."""
     rest = _rest(plain(stem), ids)

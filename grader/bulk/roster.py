@@ -26,6 +26,7 @@ _COLUMNS: Final[Mapping[System, tuple[str, ...]]] = {
 _NO_PEOPLE: Final = ("points possible", "student, test", "test student")
 # `my work - Ann Lee`, as forms name what is uploaded.
 _BETWEEN = re.compile(r"(?:^|\s)[-–—](?=\s|$)|_")
+_DIRECTION = re.compile("[\u200e\u200f]|%E2%80%8[EF]")
 _HAN = re.compile(r"[\u3400-\u9fff·]{2,}")
 
 
@@ -115,6 +116,7 @@ class Roster:
                 member = self._of_id(column, key)
                 if member is not None and (not weak or member in names):
                     known[member.student] = member
+        known = known or {each.student: each for each in self._without_letters(text)}
         if len(known) > 1:
             return Found(reason="two_ids")
         if known:
@@ -126,6 +128,12 @@ class Roster:
             # Another number: another person of that name.
             return Found()
         return _one(names)
+
+    def _without_letters(self, text: str) -> list[Member]:
+        """By the number in `s1234567`, of columns in which nobody has a letter."""
+        numbers = set(re.findall(r"(?<!\d)\d{5,}(?!\d)", text))
+        columns = [each for each in self.by_id.values() if all(id_.isdigit() for id_ in each)]
+        return [each[number] for each in columns for number in sorted(numbers) if number in each]
 
     def _of_id(self, column: str, key: str) -> Member | None:
         """Who has an id; a spreadsheet may have taken the zeros before it."""
@@ -284,12 +292,13 @@ def _value(member: Member, column: str) -> str:
 
 
 def _plain(value: str) -> str:
-    return labels.plain(value).strip().casefold()
+    # Marks of the direction of writing, as they are or written out, are nobody's letters.
+    return labels.plain(_DIRECTION.sub("", value)).strip().casefold()
 
 
 def _squeezed(name: str) -> str:
     """`lovelaceada` of `Lovelace, Ada`: how Canvas writes a name into a file's name."""
-    return "".join(char for char in _plain(name) if char.isalnum())
+    return "".join(char for char in labels.without_accents(_plain(name)) if char.isalnum())
 
 
 def _text(code: str, **args: object) -> object:
