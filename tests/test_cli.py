@@ -190,7 +190,7 @@ def test_what_was_typed_is_shown_without_its_control_characters(
 
     assert result.returncode == 2
     assert b"\x1b" not in result.stderr
-    assert "\\x1b[31m" in result.stderr.decode(encoding)
+    assert "%1B[31m" in result.stderr.decode(encoding)
 
 
 # --- usage ------------------------------------------------------------
