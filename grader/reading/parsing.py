@@ -11,6 +11,7 @@ from typing import Literal
 from grader.model import Place
 
 _QUOTE_CHARS = 120
+_LOOKED_AT = 2_000
 # Twenty thousand lines of code; a syntax tree takes about 2 KiB a token.
 _MOST_TOKENS = 200_000
 # So many sums and products of texts cannot become large.
@@ -122,13 +123,10 @@ def first_code_line(text: str) -> str | None:
 
 def line_at(lines: Sequence[str], line: int) -> str:
     """The text of a 1-based line, without its indentation; empty outside the text."""
-    return quote(lines[line - 1]) if 1 <= line <= len(lines) else ""
-
-
-def quote(line: str) -> str:
-    """A line as it is shown, without its indentation."""
-    # No more of it than can be shown: a line of megabytes may be quoted for thousands of names.
-    return clean(line[: _QUOTE_CHARS + 1].expandtabs())
+    if not 1 <= line <= len(lines):
+        return ""
+    # Of a line of megabytes, which may be asked for thousands of times, the beginning is enough.
+    return clean(lines[line - 1][:_LOOKED_AT].expandtabs())
 
 
 @lru_cache(maxsize=4)

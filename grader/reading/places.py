@@ -1,7 +1,7 @@
 """Places in a submission that was read before: for a line that raised, or a placeholder."""
 
 from grader.model import Passage, Piece, Place, Reading
-from grader.reading.parsing import quote
+from grader.reading.parsing import line_at, lines_of
 
 
 def place_in(passage: Passage, line: int | None = None) -> Place:
@@ -12,16 +12,7 @@ def place_in(passage: Passage, line: int | None = None) -> Place:
 
 def line_of(passage: Passage, line: int) -> str:
     """The text of a 1-based line, without its indentation; empty outside of the text."""
-    start = 0
-    for _ in range(line - 1):
-        # Not by splitting: of a long text a single line is wanted, again and again.
-        start = passage.text.find("\n", start) + 1
-        if start == 0:
-            return ""
-    if line < 1:
-        return ""
-    end = passage.text.find("\n", start)
-    return quote(passage.text[start : None if end < 0 else end])
+    return line_at(lines_of(passage.text), line)
 
 
 def locate(reading: Reading, *, line: int | None, cell: int | None = None) -> Place:
