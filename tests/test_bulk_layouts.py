@@ -183,6 +183,29 @@ def test_an_assignments_underscore_is_no_part_of_a_blackboard_name() -> None:
     assert counting(planned(more)).keys() == {"jo", "al_b"}
 
 
+@pytest.mark.parametrize(
+    ("names", "students"),
+    [
+        # Number 1 and 2 of class 11 of the year 2023, and no dates.
+        (["20231101_张三_hw1.py", "20231102_张三_hw1.py"], {"20231101", "20231102"}),
+        (["作业1-20231101-张三.py", "20231145李四 hw1.py"], {"20231101", "20231145"}),
+        (["20231101_hw1.py", "20231102.py"], {"20231101", "20231102"}),
+        (["20231101/a.py", "20231102/a.py"], {"20231101", "20231102"}),
+        (["20231101 张三.zip/a.py", "20231102 张三/a.py"], {"20231101", "20231102"}),
+        # Dates.
+        (["20260301_ono_hw1.py", "20260301_abe_hw1.py"], {"ono", "abe"}),
+        (["ono_hw1_20260228.py", "ono_hw1_20260301.py", "abe_hw1_20260301.py"], {"ono", "abe"}),
+        (["ono_20260301.py", "abe_20260302_v2 (1).py"], {"ono", "abe"}),
+    ],
+)
+def test_a_students_number_that_could_be_a_date_is_told_from_one(
+    names: list[str], students: set[str]
+) -> None:
+    files = {name: RIGHT if at else WRONG for at, name in enumerate(names)}
+
+    assert counting(planned(files)).keys() == students
+
+
 def test_letters_of_a_number_tell_people_apart() -> None:
     found = planned({"u1234567_hw1.py": RIGHT, "s1234567 HW1.py": WRONG, "A1234567X/hw1.py": WRONG})
 

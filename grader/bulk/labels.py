@@ -1,7 +1,7 @@
 """What names say where no platform wrote them: a student, a version, what a file is for."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -22,6 +22,7 @@ _HOMEWORK = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
+_EIGHT = re.compile(r"(?<!\d)20\d{6}(?!\d)")
 _EDITION = re.compile(
     r"(?<![^\W_])(?:v(?:ersion|er)?[ ._-]?(\d{1,4})|final|draft|updated|corrected|latest|fixed"
     r"|revised|old|backup|最终版?|终稿|修改版?|初稿)(?![^\W_])",
@@ -85,22 +86,48 @@ def plain(text: str) -> str:
     return normalize("NFKC", text)
 
 
-def student_in(stem: str, ids: Collection[str]) -> str | None:
+def student_in(stem: str, ids: Collection[str], numbers: Collection[str] = ()) -> str | None:
     """`lee` of `lee_hw1` and `Smith, Jo` of `Smith, Jo hw1 (2)`; None when nobody is left."""
-    rest = _rest(plain(stem), ids)
-    if not is_generic(rest):
+    rest = _rest(plain(stem), ids, numbers)
+    if not is_generic(rest) or rest in numbers:
         return rest
     numbered = _NUMBERED.search(plain(stem))
     return numbered[0] if numbered is not None else None
 
 
-def number_and_name(student: str) -> tuple[str, str] | None:
+def numbers_among(names: Iterable[str], ids: Collection[str]) -> frozenset[str]:
+    """Numbers of students that could be dates: `20230115` is number 15 of class 01 of 2023.
+
+    They are numbers where most names beside each other have one that something follows, and none
+    is shared by two people, as a date would be.
+    """
+    stems = list(dict.fromkeys(plain(each) for each in names))
+    found = {stem: number for stem in stems if (number := _number_before(stem)) is not None}
+    people: dict[str, set[str | None]] = {}
+    for stem, number in found.items():
+        people.setdefault(number, set()).add(student_in(stem.replace(number, " "), ids))
+    shared = any(len(each) > 1 for each in people.values())
+    if shared or len(people) < 2 or 2 * len(found) <= len(stems):
+        return frozenset()
+    return frozenset(people)
+
+
+def _number_before(stem: str) -> str | None:
+    """Eight digits that are the whole name, or that more than a version comes after."""
+    found = _EIGHT.search(stem)
+    if found is None:
+        return None
+    rest = _EDITION.sub(" ", _COPY.sub(" ", stem[found.end() :]))
+    return found[0] if found[0] == stem or any(char.isalpha() for char in rest) else None
+
+
+def number_and_name(student: str, dated: Collection[str] = ()) -> tuple[str, str] | None:
     """(`0012301`, `张三`) of `张三_0012301` or `0012301-张三`, else None."""
     if _NUMBERED.fullmatch(student) is not None:
         return None
     # A letter that belongs to the number tells two people apart: `u1234567`, `A0123456X`.
     numbers = re.findall(r"(?<![A-Za-z])[A-Za-z]{0,3}\d{5,}[A-Za-z]{0,2}(?![A-Za-z])", student)
-    numbers = [each for each in numbers if not _is_date(each)]
+    numbers = [each for each in numbers if each in dated or not _is_date(each)]
     if len(numbers) != 1:
         return None
     rest = _EDGES.sub("", re.sub(r"[()（）\[\]【】]", " ", student.replace(numbers[0], " ")))
@@ -208,13 +235,14 @@ def role(inner: Sequence[str]) -> str:
     return "old" if folders & (old | given) or words & given else "work"
 
 
-def _rest(stem: str, ids: Collection[str]) -> str:
+def _rest(stem: str, ids: Collection[str], numbers: Collection[str] = ()) -> str:
     rest = _COPY.sub(" ", stem)
     for id_ in sorted(ids, key=len, reverse=True):
         rest = _mention(id_).sub(" ", rest)
     rest = _HOMEWORK.sub(" ", rest)
     for noise in (_DATE, _EDITION):
-        less = _EDGES.sub("", noise.sub(" ", rest))
+        cleared = noise.sub(lambda match: match[0] if match[0] in numbers else " ", rest)
+        less = _EDGES.sub("", cleared)
         rest = less or rest
     return re.sub(r" {2,}", " ", _EDGES.sub("", rest))
 

@@ -76,8 +76,9 @@ class _Reader:
         elif self.rules.layout == "files":
             yield from self._files_below(node, named, hint)
             return
+        numbers = labels.numbers_among((each.name for each in others), self.rules.ids)
         for each in others:
-            yield self._of_folder(each, node, others, hint)
+            yield self._of_folder(each, node, others, hint, numbers)
         yield from self._of_files(node, hint, beside=bool(others))
 
     # --- folders that hold a class -----------------------------------------------------------
@@ -200,7 +201,12 @@ class _Reader:
     # --- items -------------------------------------------------------------------------------
 
     def _of_folder(
-        self, folder: Node, above: Node, beside: Sequence[Node], hint: str | None
+        self,
+        folder: Node,
+        above: Node,
+        beside: Sequence[Node],
+        hint: str | None,
+        numbers: Collection[str],
     ) -> Upload:
         repositories = [each.name for each in beside if each.repository]
         cloned = folder.repository or above.name.endswith("-submissions")
@@ -208,17 +214,19 @@ class _Reader:
         if cloned:
             student = _of_repository(folder.name, above.name, repositories, self.rules.ids)
         else:
-            student = labels.student_in(folder.name, self.rules.ids) or folder.name
-        owner = free(student, file=folder.name, hint=hint, system=system)
+            student = labels.student_in(folder.name, self.rules.ids, numbers) or folder.name
+        owner = free(student, file=folder.name, hint=hint, system=system, numbers=numbers)
         layout = "clones" if cloned else "folders"
         return Upload(owners=(owner,), parts=folder.parts, entries=folder.entries, layout=layout)
 
     def _of_files(self, node: Node, hint: str | None, *, beside: bool) -> Iterator[Upload]:
         taken = {labels.student_in(each.name, self.rules.ids) for each in node.folders.values()}
+        numbers = labels.numbers_among((_stem(each.name) for each in node.files), self.rules.ids)
         for each in node.files:
-            student = labels.student_in(_stem(each.name), self.rules.ids)
+            student = labels.student_in(_stem(each.name), self.rules.ids, numbers)
             reason = "rival" if beside and student in taken else "no_student"
-            owners = (free(student, file=each.name, hint=hint),) if student else ()
+            named = free(student or "", file=each.name, hint=hint, numbers=numbers)
+            owners = (named,) if student else ()
             yield Upload(
                 owners=() if beside and student in taken else owners,
                 parts=each.parts,
