@@ -68,6 +68,17 @@ _EDITION_FOLDER = re.compile(
     r"|版本|提交)[ ._-]*(\d{1,4})|第\s*(\d{1,4})\s*次(?:提交|作业)?",
     re.IGNORECASE,
 )
+# Folders that staff make beside those of students: the late ones, and what is no submission.
+_LATE = re.compile(
+    r"late|on[ _-]?time|resubmi(?:ssions?|tted)|extensions?|make[ _-]?ups?"
+    r"|迟交|补交|晚交|按时|准时",
+    re.IGNORECASE,
+)
+_NOBODYS = re.compile(
+    r"(?:(?:model|sample|example|reference)[ _-]?)?(?:solutions?|answers?|answer[ _-]?keys?)"
+    r"|starter|templates?|examples?|samples?|materials?|handouts?|instructions?|答案|参考答案|模板|资料",
+    re.IGNORECASE,
+)
 _PART = re.compile(r"(?P<head>.*?)(?:[\s_-]*(?:part|teil|第)?[\s_-]*\(?\d{1,3}\)?(?:部分)?)", re.I)
 
 
@@ -146,7 +157,17 @@ def is_generic(name: str) -> bool:
 
 def is_section(name: str) -> bool:
     """Whether a folder's name is one of a part of a class: `section A`, `Group 3`, `2班`."""
-    return _SECTION.fullmatch(plain(name).strip()) is not None
+    return _SECTION.fullmatch(plain(name).strip()) is not None or is_late(name)
+
+
+def is_late(name: str) -> bool:
+    """Whether a folder holds those who were late, or were not: `late`, `Resubmissions`."""
+    return _LATE.fullmatch(plain(name).strip()) is not None
+
+
+def is_nobodys(name: str) -> bool:
+    """Whether a folder holds what no student handed in: `solution`, `Template`."""
+    return _NOBODYS.fullmatch(plain(name).strip()) is not None
 
 
 def part_of(name: str) -> str | None:
@@ -171,8 +192,11 @@ def is_download(name: str) -> bool:
 def editions(folders: Sequence[str]) -> tuple[tuple[str, ...], int] | None:
     """What lies above the outermost folder that is one version of a work, and which one it is."""
     for at, name in enumerate(folders):
-        if (found := _EDITION_FOLDER.fullmatch(plain(name).strip())) is not None:
+        whole = plain(name).strip()
+        if (found := _EDITION_FOLDER.fullmatch(whole)) is not None:
             return tuple(folders[:at]), int(found[1] or found[2])
+        if (day := _DATE.fullmatch(whole)) is not None and _is_date("".join(day.groups())):
+            return tuple(folders[:at]), int("".join(day.groups()))
     return None
 
 

@@ -78,7 +78,12 @@ class _Reader:
             return
         numbers = labels.numbers_among((each.name for each in others), self.rules.ids)
         for each in others:
-            yield self._of_folder(each, node, others, hint, numbers)
+            if labels.is_late(each.name) and self._people(each):
+                yield from self.descend(each, hint, depth + 1)
+            elif labels.is_nobodys(each.name) and len(others) > 1:
+                yield Upload(owners=(), parts=each.parts, entries=each.entries, layout="folders")
+            else:
+                yield self._of_folder(each, node, others, hint, numbers)
         yield from self._of_files(node, hint, beside=bool(others))
 
     # --- folders that hold a class -----------------------------------------------------------
@@ -220,7 +225,8 @@ class _Reader:
         return Upload(owners=(owner,), parts=folder.parts, entries=folder.entries, layout=layout)
 
     def _of_files(self, node: Node, hint: str | None, *, beside: bool) -> Iterator[Upload]:
-        taken = {labels.student_in(each.name, self.rules.ids) for each in node.folders.values()}
+        working = [each for each in node.folders.values() if each.has_work]
+        taken = {labels.student_in(each.name, self.rules.ids) for each in working}
         numbers = labels.numbers_among((_stem(each.name) for each in node.files), self.rules.ids)
         for each in node.files:
             student = labels.student_in(_stem(each.name), self.rules.ids, numbers)
