@@ -194,6 +194,7 @@ def test_an_assignments_underscore_is_no_part_of_a_blackboard_name() -> None:
         (["20231101_张三_hw1.py", "20231102_张三_hw1.py"], {"20231101", "20231102"}),
         (["作业1-20231101-张三.py", "20231145李四 hw1.py"], {"20231101", "20231145"}),
         (["20231101_hw1.py", "20231102.py"], {"20231101", "20231102"}),
+        (["12/hw1.py", "13/hw1.py", "7/hw1.py"], {"12", "13", "7"}),
         (["20231101/a.py", "20231102/a.py"], {"20231101", "20231102"}),
         (["20231101 张三.zip/a.py", "20231102 张三/a.py"], {"20231101", "20231102"}),
         # Dates.
@@ -214,6 +215,21 @@ def test_letters_of_a_number_tell_people_apart() -> None:
     found = planned({"u1234567_hw1.py": RIGHT, "s1234567 HW1.py": WRONG, "A1234567X/hw1.py": WRONG})
 
     assert counting(found).keys() == {"u1234567", "s1234567", "A1234567X"}
+
+
+def test_an_early_and_a_late_work_of_one_name_are_two_claims() -> None:
+    found = planned({"ono/hw1.py": RIGHT, "abe/hw1.py": RIGHT, "late/ono/hw1.py": WRONG})
+
+    assert counting(found) == {"abe": "abe/hw1.py"}
+    assert told(found) == {"ono/hw1.py": "rival", "late/ono/hw1.py": "rival"}
+
+
+def test_folders_for_sections_and_solutions_inside_a_students_say_nothing_of_others() -> None:
+    mine = {"mallory/late/ono/hw1.py": WRONG, "mallory/Section A/abe/hw1.py": WRONG}
+
+    found = planned({"ono/hw1.py": RIGHT, "abe/hw1.py": RIGHT, **mine})
+    assert counting(found)["ono"] == "ono/hw1.py"
+    assert counting(found)["abe"] == "abe/hw1.py"
 
 
 @pytest.mark.parametrize("name", ["readme.txt", "Instructions.pdf", "requirements.txt"])

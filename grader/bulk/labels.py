@@ -173,7 +173,7 @@ def is_nobodys(name: str) -> bool:
 def part_of(name: str) -> str | None:
     """What the parts of one download share: `drive-download-…` of `drive-download-…-001.zip`."""
     stem = name.removesuffix(".zip")
-    if _NUMBERED.fullmatch(plain(stem)) is not None:
+    if stem.isdigit() or _NUMBERED.fullmatch(plain(stem)) is not None:
         return None
     if (drive := _DRIVE.fullmatch(stem)) is not None:
         return drive["head"].lower()

@@ -230,15 +230,15 @@ class _Reader:
         numbers = labels.numbers_among((_stem(each.name) for each in node.files), self.rules.ids)
         for each in node.files:
             student = labels.student_in(_stem(each.name), self.rules.ids, numbers)
-            reason = "rival" if beside and student in taken else "no_student"
+            rival = beside and student is not None and student in taken
             named = free(student or "", file=each.name, hint=hint, numbers=numbers)
             owners = (named,) if student else ()
             yield Upload(
-                owners=() if beside and student in taken else owners,
+                owners=() if rival else owners,
                 parts=each.parts,
                 entries=(each,),
                 layout="files",
-                reason=reason,
+                reason="rival" if rival else "no_student",
             )
 
     def _files_below(self, node: Node, done: Sequence[Node], hint: str | None) -> Iterator[Upload]:
