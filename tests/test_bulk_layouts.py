@@ -59,6 +59,10 @@ def a_roster(folder: Path, text: str, encoding: str = "utf-8") -> roster.Roster:
         },
         {"Lab A-20260301T100000Z-001.zip": zipped({"ono/hw1.py": RIGHT, "abe/hw1.py": WRONG})},
         {"2026 Spring/Lab 1/ono/hw1.py": RIGHT, "2026 Spring/Lab 2/abe/hw1.py": WRONG},
+        {"on time/ono_hw1.py": RIGHT, "late/abe_hw1.py": WRONG},
+        {"ono/hw1.py": RIGHT, "Late/abe/hw1.py": WRONG},
+        {"ono/hw1.py": RIGHT, "补交/abe/hw1.py": WRONG, "Template/hw1.py": BLANK},
+        {"ono/report.pdf": "%PDF", "ono.py": RIGHT, "abe/hw1.py": WRONG, "Solution/x.py": RIGHT},
         {"Mon 10am/ono/hw1.py": RIGHT, "Tue 2:30pm/abe/hw1.py": WRONG},
         {"新建文件夹 (2)/ono_hw1.py": RIGHT, "新建文件夹 (2)/abe_hw1 - 副本.py": WRONG},
         {"Homework One - ono.py": RIGHT, "Home Work 1 - abe.py": WRONG},
@@ -183,10 +187,49 @@ def test_an_assignments_underscore_is_no_part_of_a_blackboard_name() -> None:
     assert counting(planned(more)).keys() == {"jo", "al_b"}
 
 
+@pytest.mark.parametrize(
+    ("names", "students"),
+    [
+        # Number 1 and 2 of class 11 of the year 2023, and no dates.
+        (["20231101_张三_hw1.py", "20231102_张三_hw1.py"], {"20231101", "20231102"}),
+        (["作业1-20231101-张三.py", "20231145李四 hw1.py"], {"20231101", "20231145"}),
+        (["20231101_hw1.py", "20231102.py"], {"20231101", "20231102"}),
+        (["12/hw1.py", "13/hw1.py", "7/hw1.py"], {"12", "13", "7"}),
+        (["20231101/a.py", "20231102/a.py"], {"20231101", "20231102"}),
+        (["20231101 张三.zip/a.py", "20231102 张三/a.py"], {"20231101", "20231102"}),
+        # Dates.
+        (["20260301_ono_hw1.py", "20260301_abe_hw1.py"], {"ono", "abe"}),
+        (["ono_hw1_20260228.py", "ono_hw1_20260301.py", "abe_hw1_20260301.py"], {"ono", "abe"}),
+        (["ono_20260301.py", "abe_20260302_v2 (1).py"], {"ono", "abe"}),
+    ],
+)
+def test_a_students_number_that_could_be_a_date_is_told_from_one(
+    names: list[str], students: set[str]
+) -> None:
+    files = {name: RIGHT if at else WRONG for at, name in enumerate(names)}
+
+    assert counting(planned(files)).keys() == students
+
+
 def test_letters_of_a_number_tell_people_apart() -> None:
     found = planned({"u1234567_hw1.py": RIGHT, "s1234567 HW1.py": WRONG, "A1234567X/hw1.py": WRONG})
 
     assert counting(found).keys() == {"u1234567", "s1234567", "A1234567X"}
+
+
+def test_an_early_and_a_late_work_of_one_name_are_two_claims() -> None:
+    found = planned({"ono/hw1.py": RIGHT, "abe/hw1.py": RIGHT, "late/ono/hw1.py": WRONG})
+
+    assert counting(found) == {"abe": "abe/hw1.py"}
+    assert told(found) == {"ono/hw1.py": "rival", "late/ono/hw1.py": "rival"}
+
+
+def test_folders_for_sections_and_solutions_inside_a_students_say_nothing_of_others() -> None:
+    mine = {"mallory/late/ono/hw1.py": WRONG, "mallory/Section A/abe/hw1.py": WRONG}
+
+    found = planned({"ono/hw1.py": RIGHT, "abe/hw1.py": RIGHT, **mine})
+    assert counting(found)["ono"] == "ono/hw1.py"
+    assert counting(found)["abe"] == "abe/hw1.py"
 
 
 @pytest.mark.parametrize("name", ["readme.txt", "Instructions.pdf", "requirements.txt"])
@@ -250,6 +293,7 @@ def test_canvas_groups_are_told_from_people(names: list[str], students: set[str]
         ("hw1.py", {"scratch.py": WRONG}),
         ("Version 10/hw1.py", {"Version 9/hw1.py": WRONG, "Version 2/hw1.py": WRONG}),
         ("attempt 2/solution.py", {"attempt 1/hw1.py": WRONG, "attempt 1/a.py": WRONG}),
+        ("2026-03-01/hw1.py", {"2026-02-28/hw1.py": WRONG}),
         ("第2次提交/作业.py", {"第1次提交/作业.py": WRONG}),
         ("hw1/v2/hw1.py", {"hw1/v1/hw1.py": WRONG, "hw1/v3/hw1.py": BLANK}),
     ],
@@ -424,6 +468,8 @@ def test_numbers_and_names_are_found_in_any_order_and_width(tmp_path: Path) -> N
         ("学号,姓名\n2023001,张三\n2023002,李四\n",
             ["1_张三_2023001.py", "计科1班_2023002_李四_第一次作业.py"], {"2023001", "2023002"}),
         ("login,name\nann,Ann\n", ["ANN_HW1.py"], {"ann"}),
+        ("Email,Name\na@x.edu,Ann Lee\nb@x.edu,Bo Wu\n",
+            ["A. Lee <a@X.edu>/hw1.py", "Wu, Bo (Student)/hw1.py"], {"a@x.edu", "b@x.edu"}),
         ("Student Number;Name\nU7654321;Ann\n", ["HW1_u7654321.py"], {"U7654321"}),
     ],
 )  # fmt: skip

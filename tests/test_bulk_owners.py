@@ -1,6 +1,7 @@
 """An upload speaks only for its owner: whatever Mallory hands in, Alice's row stays the same."""
 
 import io
+import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -30,7 +31,8 @@ METADATA = """\
     :name: {student}
 """
 
-Files = Mapping[str, str | bytes]
+# A path stands for a symbolic link to it.
+Files = Mapping[str, str | bytes | Path]
 
 
 def planned(files: Files, *, members: roster.Roster | None = None, **rules: Any) -> Plan:
@@ -39,7 +41,10 @@ def planned(files: Files, *, members: roster.Roster | None = None, **rules: Any)
         for name, content in files.items():
             path = Path(made) / "in" / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            if isinstance(content, Path):
+                path.symlink_to(content)
+            else:
+                path.write_bytes(content if isinstance(content, bytes) else content.encode())
         shelf = Shelf()
         found = inbox.look(Path(made) / "in", shelf, Rules(ids=IDS, **rules))
         chosen = tuple(each for each in KNOWN if each.id == "hw1")
@@ -66,7 +71,12 @@ def zipped(files: Files) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for name, content in files.items():
-            archive.writestr(name, content)
+            if isinstance(content, Path):
+                link = zipfile.ZipInfo(name)
+                link.external_attr = 0o120777 << 16
+                archive.writestr(link, content.as_posix())
+            else:
+                archive.writestr(name, content)
     return made.getvalue()
 
 
@@ -144,6 +154,16 @@ LAYOUTS: dict[str, tuple[dict[str, str], Place, Files]] = {
         lambda who: who,
         {"bob/hw1.py": WRONG},
     ),
+    "teams": (
+        {"alice": "alice", "mallory": "mallory"},
+        lambda who: f"Submitted files/{who}",
+        {"Submitted files/bob/hw1/hw1.py": WRONG, "Working files/alice/hw1/hw1.py": WRONG},
+    ),
+    "sections": (
+        {"alice": "alice", "mallory": "mallory"},
+        lambda who: f"Section {'A' if who == 'alice' else 'B'}/{who}",
+        {"Section A/bob/hw1.py": WRONG, "Section B/eve/hw1.py": WRONG},
+    ),
 }
 # Of these each file stands at the top, with the platform's part before the student's.
 FLAT = {"canvas": "", "canvas_anonymous": "", "moodle": "", "blackboard": ""}
@@ -151,7 +171,7 @@ FLAT = {"canvas": "", "canvas_anonymous": "", "moodle": "", "blackboard": ""}
 
 def uploads(alice: str) -> st.SearchStrategy[Files]:
     """Folders and files that say, in every platform's words, that they are Alice's or Bob's."""
-    whom = st.sampled_from([alice, alice, "alice", "bob", "10102"])
+    whom = st.sampled_from([alice, alice, "alice", "bob", "10102", *LOOKALIKES])
     names = whom.flatmap(
         lambda who: st.sampled_from(
             [
@@ -181,6 +201,10 @@ def uploads(alice: str) -> st.SearchStrategy[Files]:
                 ".git",
                 "hw1-9.py",
                 "hw1 2030-01-01 final v99 (99).py",
+                "hw1.zip",
+                f"hw1 (99) {who}.py",
+                "test_hw1.py",
+                "config",
             ]
         )
     )
@@ -208,14 +232,57 @@ def uploads(alice: str) -> st.SearchStrategy[Files]:
                 f"Version 99/{who}/",
                 f"a/b/c/d/submitted/{who}/hw1/",
                 f"Submitted files/{who}/hw1/Version 99/",
+                "Section A/alice/",
+                f"Submitted files/{who}/hw1/Version 99/",
+                f"Version 99/{who}/",
+                "drive-download-20300101T000000Z-001/",
+                f"course/submitted/{who}/hw1/",
+                f"hw1-submissions/hw1-{who}/",
+                f"hw1-submissions/hw1-{who}/.git/",
+                "__MACOSX/",
             ]
         )
     )
     return st.dictionaries(st.tuples(folders, names).map("".join), CONTENTS, min_size=1, max_size=8)
 
 
-CONTENTS: st.SearchStrategy[str | bytes] = st.sampled_from(
+# What reads as `alice`, in the eyes of a person, of a file system or of a spreadsheet.
+LOOKALIKES = [
+    "ALICE",
+    "alice.",
+    "alice ",
+    "alice%20",
+    "%61lice",
+    "ａｌｉｃｅ",
+    "\u0430lice",
+    "ali\u0441e",
+    "alice\u0301",
+    "alicé",
+    "alice\u200b",
+    "\u202eecila",
+    "alice (2)",
+    "alice-2",
+    "alice_LATE",
+    "alice hw1",
+    "hw1-alice",
+]
+NESTED = zipped(
+    {
+        "submission_metadata.yml": METADATA.format(folder="a", student="00123", moment="2030 Z"),
+        "a/hw1.py": WRONG,
+        "submitted/alice/hw1/hw1.py": WRONG,
+        "submitted/alice/hw1/timestamp.txt": "2030-01-01 00:00:00 UTC",
+        "alice_10101_999999_hw1-9.py": WRONG,
+        "Submitted files/alice/hw1/Version 99/hw1.py": WRONG,
+        "../alice/hw1.py": WRONG,
+        "link.py": Path("../../alice/hw1.py"),
+    }
+)
+CONTENTS: st.SearchStrategy[str | bytes | Path] = st.sampled_from(
     [
+        NESTED,
+        zipped({"alice.zip": NESTED, "hw1.py": WRONG}),
+        *([] if sys.platform == "win32" else [Path("../alice/hw1.py"), Path("../alice")]),
         WRONG,
         WRONG,
         "# torchgrade: hw1\n",
@@ -279,6 +346,35 @@ def test_whatever_mallory_hands_in_alices_row_is_the_same(
 
     assert [each[1] for each in honest] == [True]
     assert attacked == honest
+
+
+ROSTER = """\
+Student,ID,anonymous_id,SID,Identifier,Username,brightspace_id,student_id,github_username
+alice,10101,aLiC3,00123,4711,alice,397063,alice,alice
+bob,10102,b0BBy,00124,4712,bob,397064,bob,bob
+"""
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("layout", sorted(LAYOUTS.keys() - {"folders", "sections", "teams"}))
+def test_whoever_is_called_nearly_as_alice_takes_nothing_of_hers(
+    layout: str, listed: bool, tmp_path: Path
+) -> None:
+    class_list = tmp_path / "class.csv"
+    class_list.write_text(ROSTER, "utf-8")
+    members = roster.read(class_list) if listed else None
+    ids, _, beside = LAYOUTS[layout]
+    alice = "alice" if listed else ids["alice"]
+    alone = {**beside, **placed(layout, "alice", {"hw1.py": RIGHT}, "folder")}
+    honest = row(planned(alone, members=members), alice)
+    assert [each[1] for each in honest] == [True]
+
+    for called in LOOKALIKES:
+        attack = placed(layout, called, {"hw1.py": WRONG, "hw1 (9).py": f"{WRONG}#\n"}, "folder")
+        if layout == "gradescope":
+            text = str(beside["submission_metadata.yml"]).replace("me: 00666", f'me: "{called}"')
+            attack = {**attack, "submission_metadata.yml": text}
+        assert row(planned({**alone, **attack}, members=members), alice) == honest, called
 
 
 @given(upload=uploads("alice"))

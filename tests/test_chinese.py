@@ -26,7 +26,7 @@ NAMES: Final = frozenset(
     """
     Blackboard Brightspace CI CPU CSV Canvas Code Colab Dask Docker Git GitHub GPU Gradescope JSON
     Jupyter Kaggle LFS Landlock Linux Markdown MiB Moodle NaN PDF Podman PyTorch Python Raw RoPE
-    Schema Transformer VS WSL Windows TLS UTF Unicode gVisor macOS dropout nbgrader seccomp
+    Schema Teams Transformer VS WSL Windows TLS UTF Unicode gVisor macOS dropout nbgrader seccomp
     softmax torch torchgrade
     """.split()  # noqa: SIM905 - a list of words
 )

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from grader.bulk.choosing import Seen
 from grader.bulk.inbox import Sourceless
+from grader.bulk.labels import plain
 from grader.bulk.platforms import Named
-from grader.bulk.roster import Roster
+from grader.bulk.roster import Member, Roster
 
 Thing = Seen | Sourceless
 
@@ -43,6 +44,8 @@ def settle(things: Iterable[Thing], roster: Roster) -> Settled:
     names: dict[str, str | None] = {}
     strangers: dict[str, str | None] = {}
     taken = {each.student for each in roster.members}
+    things = tuple(things)
+    ids = {(each.named.system, each.named.student) for each in things if each.named is not None}
     for thing in things:
         named = thing.named
         if named is None:
@@ -51,6 +54,8 @@ def settle(things: Iterable[Thing], roster: Roster) -> Settled:
         if found is not None and found.reason:
             refused.append(Refusal(shown=thing.shown, reason=found.reason, hint=named.hint))
             continue
+        if found is not None and _is_written_out(named, found.members, ids):
+            found = None
         if found is not None and found.members:
             for member in found.members:
                 names.setdefault(member.student, member.name)
@@ -75,6 +80,22 @@ def settle(things: Iterable[Thing], roster: Roster) -> Settled:
         names=names,
         strangers=strangers,
     )
+
+
+def _is_written_out(
+    named: Named, members: Sequence[Member], ids: Collection[tuple[str, str]]
+) -> bool:
+    """Whether another owner has a member's id to the letter, and this one only nearly."""
+    if named.system == "free" or len(members) != 1:
+        return False
+    values = members[0].ids.values()
+    return named.student not in values and any(
+        (named.system, each) in ids and _folded(each) == _folded(named.student) for each in values
+    )
+
+
+def _folded(id_: str) -> str:
+    return plain(id_).strip().casefold().lstrip("0")
 
 
 @dataclass(frozen=True, slots=True)

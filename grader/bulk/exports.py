@@ -71,8 +71,8 @@ def _turned_in(node: Node) -> Node | None:
 
 
 def _teams(node: Node, turned_in: Node) -> Iterator[Upload]:
-    for student, folder in turned_in.folders.items():
-        owner = platforms.free(student, file=student, hint=None)
+    for folder in turned_in.folders.values():
+        owner = platforms.free(folder.name, file=folder.name, hint=None)
         yield _folder(folder, (owner,), "teams")
     for each in node.folders.values():
         if each is not turned_in:

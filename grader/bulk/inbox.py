@@ -5,7 +5,7 @@ once: each item of it, a file, a folder or a zip file, belongs to its owner with
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -112,7 +112,7 @@ def look(root: Path, files: Files, rules: Rules, *, outside: Path | None = None)
             return ""
 
     told = {each.shown: each.reason for each in refused}
-    uploads = [_normal(each) for each in layers.uploads(tree, rules, read)]
+    uploads = _normal(layers.uploads(tree, rules, read))
     layer_of = _layers(uploads, rules)
     arrived = tuple(
         each
@@ -247,14 +247,21 @@ def _written(name: str) -> str:
     return visible(normalize("NFC", name[: 4 * MOST_NAME]))[:MOST_NAME].strip()
 
 
-def _normal(upload: Upload) -> Upload:
-    """With ids that are the same however a file system composes their letters."""
-    owners = tuple(
-        replace(
-            each,
-            student=_written(each.student) or "?",
-            name=_written(each.name) or None if each.name else None,
-        )
-        for each in upload.owners
-    )
-    return replace(upload, owners=owners)
+def _normal(uploads: Sequence[Upload]) -> list[Upload]:
+    """With ids that are the same however a file system composes their letters.
+
+    Two ids of one platform that differ in no more than that stay two.
+    """
+    raw = {(each.system, each.student) for upload in uploads for each in upload.owners}
+    return [
+        replace(upload, owners=tuple(_composed(each, raw) for each in upload.owners))
+        for upload in uploads
+    ]
+
+
+def _composed(owner: Named, raw: Set[tuple[str, str]]) -> Named:
+    student = _written(owner.student) or "?"
+    if student != owner.student and (owner.system, student) in raw:
+        student = visible(owner.student[:MOST_NAME])
+    name = _written(owner.name) or None if owner.name else None
+    return replace(owner, student=student, name=name)

@@ -1,7 +1,7 @@
 """What names say where no platform wrote them: a student, a version, what a file is for."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -27,6 +27,7 @@ _HOMEWORK = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
+_EIGHT = re.compile(r"(?<!\d)20\d{6}(?!\d)")
 _EDITION = re.compile(
     r"(?<![^\W_])(?:v(?:ersion|er)?[ ._-]?(\d{1,4})|final|draft|updated|corrected|latest|fixed"
     r"|revised|old|backup|最终版?|终稿|修改版?|初稿)(?![^\W_])",
@@ -72,6 +73,17 @@ _EDITION_FOLDER = re.compile(
     r"|版本|提交)[ ._-]*(\d{1,4})|第\s*(\d{1,4})\s*次(?:提交|作业)?",
     re.IGNORECASE,
 )
+# Folders that staff make beside those of students: the late ones, and what is no submission.
+_LATE = re.compile(
+    r"late|on[ _-]?time|resubmi(?:ssions?|tted)|extensions?|make[ _-]?ups?"
+    r"|迟交|补交|晚交|按时|准时",
+    re.IGNORECASE,
+)
+_NOBODYS = re.compile(
+    r"(?:(?:model|sample|example|reference)[ _-]?)?(?:solutions?|answers?|answer[ _-]?keys?)"
+    r"|starter|templates?|examples?|samples?|materials?|handouts?|instructions?|答案|参考答案|模板|资料",
+    re.IGNORECASE,
+)
 _PART = re.compile(
     r"(?P<head>.*?)(?:[\s_-]{0,8}(?:part|teil|第)?[\s_-]{0,8}\(?\d{1,3}\)?(?:部分)?)", re.I
 )
@@ -101,22 +113,48 @@ def _bare(found: re.Match[str]) -> str:
     return normalize("NFD", found[0])[0]
 
 
-def student_in(stem: str, ids: Collection[str]) -> str | None:
+def student_in(stem: str, ids: Collection[str], numbers: Collection[str] = ()) -> str | None:
     """`lee` of `lee_hw1` and `Smith, Jo` of `Smith, Jo hw1 (2)`; None when nobody is left."""
-    rest = _rest(plain(stem), ids)
-    if not is_generic(rest):
+    rest = _rest(plain(stem), ids, numbers)
+    if not is_generic(rest) or rest in numbers:
         return rest
     numbered = _NUMBERED.search(plain(stem))
     return numbered[0] if numbered is not None else None
 
 
-def number_and_name(student: str) -> tuple[str, str] | None:
+def numbers_among(names: Iterable[str], ids: Collection[str]) -> frozenset[str]:
+    """Numbers of students that could be dates: `20230115` is number 15 of class 01 of 2023.
+
+    They are numbers where most names beside each other have one that something follows, and none
+    is shared by two people, as a date would be.
+    """
+    stems = list(dict.fromkeys(plain(each) for each in names))
+    found = {stem: number for stem in stems if (number := _number_before(stem)) is not None}
+    people: dict[str, set[str | None]] = {}
+    for stem, number in found.items():
+        people.setdefault(number, set()).add(student_in(stem.replace(number, " "), ids))
+    shared = any(len(each) > 1 for each in people.values())
+    if shared or len(people) < 2 or 2 * len(found) <= len(stems):
+        return frozenset()
+    return frozenset(people)
+
+
+def _number_before(stem: str) -> str | None:
+    """Eight digits that are the whole name, or that more than a version comes after."""
+    found = _EIGHT.search(stem)
+    if found is None:
+        return None
+    rest = _EDITION.sub(" ", _COPY.sub(" ", stem[found.end() :]))
+    return found[0] if found[0] == stem or any(char.isalpha() for char in rest) else None
+
+
+def number_and_name(student: str, dated: Collection[str] = ()) -> tuple[str, str] | None:
     """(`0012301`, `张三`) of `张三_0012301` or `0012301-张三`, else None."""
     if _NUMBERED.fullmatch(student) is not None:
         return None
     # A letter that belongs to the number tells two people apart: `u1234567`, `A0123456X`.
     numbers = re.findall(r"(?<![A-Za-z])[A-Za-z]{0,3}\d{5,}[A-Za-z]{0,2}(?![A-Za-z])", student)
-    numbers = [each for each in numbers if not _is_date(each)]
+    numbers = [each for each in numbers if each in dated or not _is_date(each)]
     if len(numbers) != 1:
         return None
     rest = _EDGES.sub("", re.sub(r"[()（）\[\]【】]", " ", student.replace(numbers[0], " ")))
@@ -135,13 +173,23 @@ def is_generic(name: str) -> bool:
 
 def is_section(name: str) -> bool:
     """Whether a folder's name is one of a part of a class: `section A`, `Group 3`, `2班`."""
-    return _SECTION.fullmatch(plain(name).strip()) is not None
+    return _SECTION.fullmatch(plain(name).strip()) is not None or is_late(name)
+
+
+def is_late(name: str) -> bool:
+    """Whether a folder holds those who were late, or were not: `late`, `Resubmissions`."""
+    return _LATE.fullmatch(plain(name).strip()) is not None
+
+
+def is_nobodys(name: str) -> bool:
+    """Whether a folder holds what no student handed in: `solution`, `Template`."""
+    return _NOBODYS.fullmatch(plain(name).strip()) is not None
 
 
 def part_of(name: str) -> str | None:
     """What the parts of one download share: `drive-download-…` of `drive-download-…-001.zip`."""
     stem = name.removesuffix(".zip")
-    if _NUMBERED.fullmatch(plain(stem)) is not None:
+    if stem.isdigit() or _NUMBERED.fullmatch(plain(stem)) is not None:
         return None
     if (drive := _DRIVE.fullmatch(stem)) is not None:
         return drive["head"].lower()
@@ -160,8 +208,11 @@ def is_download(name: str) -> bool:
 def editions(folders: Sequence[str]) -> tuple[tuple[str, ...], int] | None:
     """What lies above the outermost folder that is one version of a work, and which one it is."""
     for at, name in enumerate(folders):
-        if (found := _EDITION_FOLDER.fullmatch(plain(name).strip())) is not None:
+        whole = plain(name).strip()
+        if (found := _EDITION_FOLDER.fullmatch(whole)) is not None:
             return tuple(folders[:at]), int(found[1] or found[2])
+        if (day := _DATE.fullmatch(whole)) is not None and _is_date("".join(day.groups())):
+            return tuple(folders[:at]), int("".join(day.groups()))
     return None
 
 
@@ -224,13 +275,14 @@ def role(inner: Sequence[str]) -> str:
     return "old" if folders & (old | given) or words & given else "work"
 
 
-def _rest(stem: str, ids: Collection[str]) -> str:
+def _rest(stem: str, ids: Collection[str], numbers: Collection[str] = ()) -> str:
     rest = _COPY.sub(" ", stem)
     for id_ in sorted(ids, key=len, reverse=True):
         rest = _mention(id_).sub(" ", rest)
     rest = _HOMEWORK.sub(" ", rest)
     for noise in (_DATE, _EDITION):
-        less = _EDGES.sub("", noise.sub(" ", rest))
+        cleared = noise.sub(lambda match: match[0] if match[0] in numbers else " ", rest)
+        less = _EDGES.sub("", cleared)
         rest = less or rest
     return re.sub(r" {2,}", " ", _EDGES.sub("", rest))
 

@@ -76,8 +76,14 @@ class _Reader:
         elif self.rules.layout == "files":
             yield from self._files_below(node, named, hint)
             return
+        numbers = labels.numbers_among((each.name for each in others), self.rules.ids)
         for each in others:
-            yield self._of_folder(each, node, others, hint)
+            if labels.is_late(each.name) and self._people(each):
+                yield from self.descend(each, hint, depth + 1)
+            elif labels.is_nobodys(each.name) and len(others) > 1:
+                yield Upload(owners=(), parts=each.parts, entries=each.entries, layout="folders")
+            else:
+                yield self._of_folder(each, node, others, hint, numbers)
         yield from self._of_files(node, hint, beside=bool(others))
 
     # --- folders that hold a class -----------------------------------------------------------
@@ -200,7 +206,12 @@ class _Reader:
     # --- items -------------------------------------------------------------------------------
 
     def _of_folder(
-        self, folder: Node, above: Node, beside: Sequence[Node], hint: str | None
+        self,
+        folder: Node,
+        above: Node,
+        beside: Sequence[Node],
+        hint: str | None,
+        numbers: Collection[str],
     ) -> Upload:
         repositories = [each.name for each in beside if each.repository]
         cloned = folder.repository or above.name.endswith("-submissions")
@@ -208,23 +219,26 @@ class _Reader:
         if cloned:
             student = _of_repository(folder.name, above.name, repositories, self.rules.ids)
         else:
-            student = labels.student_in(folder.name, self.rules.ids) or folder.name
-        owner = free(student, file=folder.name, hint=hint, system=system)
+            student = labels.student_in(folder.name, self.rules.ids, numbers) or folder.name
+        owner = free(student, file=folder.name, hint=hint, system=system, numbers=numbers)
         layout = "clones" if cloned else "folders"
         return Upload(owners=(owner,), parts=folder.parts, entries=folder.entries, layout=layout)
 
     def _of_files(self, node: Node, hint: str | None, *, beside: bool) -> Iterator[Upload]:
-        taken = {labels.student_in(each.name, self.rules.ids) for each in node.folders.values()}
+        working = [each for each in node.folders.values() if each.has_work]
+        taken = {labels.student_in(each.name, self.rules.ids) for each in working}
+        numbers = labels.numbers_among((_stem(each.name) for each in node.files), self.rules.ids)
         for each in node.files:
-            student = labels.student_in(_stem(each.name), self.rules.ids)
-            reason = "rival" if beside and student in taken else "no_student"
-            owners = (free(student, file=each.name, hint=hint),) if student else ()
+            student = labels.student_in(_stem(each.name), self.rules.ids, numbers)
+            rival = beside and student is not None and student in taken
+            named = free(student or "", file=each.name, hint=hint, numbers=numbers)
+            owners = (named,) if student else ()
             yield Upload(
-                owners=() if beside and student in taken else owners,
+                owners=() if rival else owners,
                 parts=each.parts,
                 entries=(each,),
                 layout="files",
-                reason=reason,
+                reason="rival" if rival else "no_student",
             )
 
     def _files_below(self, node: Node, done: Sequence[Node], hint: str | None) -> Iterator[Upload]:

@@ -12,7 +12,7 @@ nbgrader     ada+hw4+2026-03-01 10:00:00 UTC/hw4.ipynb   (an exchange's inbound 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol
 
@@ -266,9 +266,16 @@ def of_blackboard(names: Sequence[str]) -> dict[str, Named]:
     }
 
 
-def free(student: str, *, file: str, hint: str | None, system: System = "free") -> Named:
+def free(
+    student: str,
+    *,
+    file: str,
+    hint: str | None,
+    system: System = "free",
+    numbers: Collection[str] = (),
+) -> Named:
     """Somebody whose name nobody but whoever made the folder wrote."""
-    both = number_and_name(student) if system == "free" else None
+    both = number_and_name(student, numbers) if system == "free" else None
     number, name = both if both is not None else (student, None)
     return Named(
         student=number,

@@ -27,6 +27,8 @@ _NO_PEOPLE: Final = ("points possible", "student, test", "test student")
 # `my work - Ann Lee`, as forms name what is uploaded.
 _BETWEEN = re.compile(r"(?:^|\s)[-–—](?=\s|$)|_")
 _DIRECTION = re.compile("[\u200e\u200f]|%E2%80%8[EF]")
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,255}")
+_ASIDE = re.compile(r"\([^()]*\)|<[^<>]*>|\[[^\[\]]*\]")
 _HAN = re.compile(r"[\u3400-\u9fff·]{2,}")
 
 
@@ -108,6 +110,7 @@ class Roster:
             return Found(members=group)
         whole, names = _plain(named.student), self._named(text, named.name or "")
         words = {_plain(each) for each in re.findall(r"[^\W_]+", text) if re.search(r"\d", each)}
+        words |= {_plain(each) for each in _ADDRESS.findall(text)}
         known: dict[str, Member] = {}
         for key in (whole, *sorted(words)):
             # A small number may be anything's: a week's, a version's.
@@ -147,7 +150,13 @@ class Roster:
         )
 
     def _named(self, text: str, name: str) -> list[Member]:
-        parts = [text, labels.plain(name), *_HAN.findall(text), *_BETWEEN.split(text)]
+        parts = [
+            text,
+            labels.plain(name),
+            *_HAN.findall(text),
+            *_BETWEEN.split(text),
+            _ASIDE.sub(" ", text),
+        ]
         keys = dict.fromkeys(map(_squeezed, parts))
         found = [member for key in keys for member in self.by_name.get(key, ())]
         return list({each.student: each for each in found}.values())
