@@ -1,8 +1,8 @@
 """The pages about grading a class: their folders are made, their commands run, their screens kept.
 
-A block below a comment `<!-- folder NAME -->` lists what lies in NAME, a line for each file; where
-a name on the way ends in `.zip`, there is a zip file. After an empty line stands how the folder is
-understood before anything is graded; `<!-- files NAME -->` leaves that to the command that follows.
+A block below a comment `<!-- files NAME -->` lists what lies in the folder NAME, a line for each
+file; where a name on the way ends in `.zip`, there is a zip file. `<!-- exports NAME -->` lists
+several folders; the indented lines below each say how it is understood before it is graded.
 `<!-- roster FILE -->` writes the block into FILE, `<!-- table FILE -->` shows what FILE holds by
 then. Commands are `console` blocks, as in the README; all blocks share a folder. To rewrite:
 
@@ -14,6 +14,7 @@ which fails on purpose, so that it is never left switched on.
 import json
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ from grader.model import Language
 
 PAGES = ("docs/grading-a-class.md", "docs/grading-a-class.zh.md")
 BLOCK = re.compile(
-    r"<!-- (folder|files|roster|table) (\S+) -->\n```(?:text|csv)\n(.*?)```", re.DOTALL
+    r"<!-- (files|exports|roster|table) (\S+) -->\n```(?:text|csv)\n(.*?)```", re.DOTALL
 )
 SCREEN = re.compile(r"(?:<!-- fill in (\S+) -->\n)?```(console)\n(.*?)```", re.DOTALL)
 # How far a batch had come after ten seconds of a slow machine is not on the pages.
@@ -94,7 +95,7 @@ def test_what_the_page_shows_is_what_the_grader_says(page: str, tmp_path: Path) 
 def test_a_page_about_grading_a_class_stays_short(page: str) -> None:
     lines = (ROOT / page).read_text("utf-8").split("\n")
 
-    assert len(lines) <= 400
+    assert len(lines) <= 360
     assert max(len(line) for line in lines) <= 200
 
 
@@ -105,12 +106,20 @@ def shown(kind: str, name: str, body: str, folder: Path, language: Language) -> 
         return body
     if kind == "table":
         return (folder / name).read_text("utf-8-sig").replace("\r\n", "\n")
-    listed = body.partition("\n\n")[0].strip("\n")
-    for number, path in enumerate(listed.split("\n"), len([*(folder / name).rglob("*")])):
-        make(folder / name, path, number)
     if kind == "files":
+        fill(folder / name, body.strip("\n").split("\n"))
         return body
-    return f"{listed}\n\n{told(folder / name, language)}\n"
+    exports = []
+    for number, export in enumerate(body.strip("\n").split("\n\n")):
+        files = [line for line in export.split("\n") if not line.startswith("  ")]
+        fill(folder / name / str(number), files)
+        exports.append("\n".join([*files, *told(folder / name / str(number), language)]))
+    return "\n\n".join(exports) + "\n"
+
+
+def fill(folder: Path, files: Sequence[str]) -> None:
+    for number, path in enumerate(files):
+        make(folder, path, number)
 
 
 def make(folder: Path, path: str, number: int) -> None:
@@ -148,7 +157,7 @@ def content(path: str, number: int) -> bytes:
     return b"no code\n"
 
 
-def told(folder: Path, language: Language) -> str:
+def told(folder: Path, language: Language) -> list[str]:
     """What is said of a folder before anything is graded."""
     shelf = Shelf()
     found = inbox.look(folder, shelf, Rules(ids=[each.id for each in KNOWN]))
@@ -156,4 +165,4 @@ def told(folder: Path, language: Language) -> str:
     plan = planning.make(found, shelf, wanted, roster.Roster())
     shelf.close()
     desk = Desk(language=language, debug=False, assignments=None)
-    return "\n".join(batch_screen.understood(plan, desk, hidden=True))
+    return [f"  {line}" for line in batch_screen.understood(plan, desk, hidden=True)]
