@@ -526,6 +526,25 @@ def test_a_second_homework_and_late_ones_keep_what_is_in_the_folder(tmp_path: Pa
     assert run("in").keys() == {"ono", "abe"}
 
 
+@pytest.mark.long
+def test_a_second_homework_keeps_why_somebody_has_no_score_for_the_first(tmp_path: Path) -> None:
+    folder = tmp_path / "in" / "submitted" / "ada" / "hw1"
+    other = tmp_path / "in" / "submitted" / "wei" / "hw2"
+    folder.mkdir(parents=True)
+    other.mkdir(parents=True)
+    (folder / "hw1.py").write_text(RIGHT, "utf-8")
+    (other / "hw2.py").write_text("def mask_padding(embeddings, mask):\n    return mask\n", "utf-8")
+    (folder / "timestamp.txt").write_text("2026-03-02 09:00:00 UTC", "utf-8")
+    first = (*USUAL, "--until", "2026-03-01T23:59+01:00")
+    second = ("--assignment", "hw2", "--allow-reduced")
+
+    any_grade("batch", "in", "--out", "out", *first, cwd=tmp_path)
+    assert statuses(tmp_path / "out")["ada"] == "late"
+    any_grade("batch", "in", "--out", "out", *second, cwd=tmp_path)
+
+    assert statuses(tmp_path / "out") == {"ada": "late", "wei": "other_assignment"}
+
+
 def statuses(folder: Path) -> dict[str, str]:
     text = (folder / "scores.csv").read_bytes().decode("utf-8-sig")
     return {row["student"]: row["hw1_status"] for row in csv.DictReader(text.splitlines())}

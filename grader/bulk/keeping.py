@@ -48,13 +48,15 @@ def joined(store: Store, run: Mapping[str, Any]) -> Kept:
     }
     planned = [each for each in earlier["planned"] if _key(each) in rows]
     there = said | rows.keys()
+    asked = {each["id"] for each in run["assignments"]}
     ungraded = [
         each
         for each in earlier.get("ungraded", ())
-        if _key(each) not in there and not any(_lies(run, file) for file in each["files"])
+        if _key(each) not in there
+        # This run says nothing of an assignment that it was not asked for.
+        and (each["assignment"] not in asked or not any(_lies(run, file) for file in each["files"]))
     ]
     there |= {_key(each) for each in ungraded}
-    asked = {each["id"] for each in run["assignments"]}
     absent = [each for each in run["absent"] if _key(each) not in there]
     absent += [
         each
