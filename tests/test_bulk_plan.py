@@ -398,3 +398,17 @@ def test_of_very_many_files_in_an_upload_those_on_top_are_read(
 
     assert jobs(found) == [("hw1", "chen", 1, True), ("hw1", "lee", 1, True)]
     assert [each.reason for each in found.aside].count("too_many_sources") == 7
+
+
+def test_what_the_platform_keeps_for_another_assignment_is_put_aside_without_a_word_more(
+    tmp_path: Path, shelf: Shelf
+) -> None:
+    for student in ("ann", "bob"):
+        wrote(tmp_path, **{f"submitted__{student}__hw1__hw1_py": HW1})
+    wrote(tmp_path, submitted__ann__hw2__hw2_py=HW2)
+
+    found = planned(tmp_path, shelf, chosen=("hw2",))
+
+    assert jobs(found) == [("hw2", "ann", 1, True)]
+    assert (found.left, found.ungraded) == ((), ())
+    assert {each.reason for each in found.aside} == {"other_assignment"}

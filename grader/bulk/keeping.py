@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from grader.assignment import natural
 from grader.bulk import run_record, tables
 from grader.bulk.store import Store
 from grader.bulk.tables import Row
@@ -79,10 +80,8 @@ def _add_names(run: dict[str, Any], earlier: Mapping[str, Any]) -> None:
         run[part] = sorted([*run[part], *more], key=lambda each: str(each["student"]))
     known_ids = {each["id"] for each in run["assignments"]}
     wanted = {id_ for _, id_ in keys} - known_ids
-    run["assignments"] = [
-        *run["assignments"],
-        *(each for each in earlier["assignments"] if each["id"] in wanted),
-    ]
+    more = [each for each in earlier["assignments"] if each["id"] in wanted]
+    run["assignments"] = sorted([*run["assignments"], *more], key=lambda each: natural(each["id"]))
 
 
 def _earlier(store: Store, run: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -214,7 +214,13 @@ def _settled(seen: Sequence[Seen], wanted: Wanted, notes: _Notes) -> list[tuple[
     chosen = [each.id for each in wanted.chosen]
     settled: list[tuple[Seen, str]] = []
     open_: list[Seen] = []
+    others = {each.id.lower() for each in wanted.known} - {id_.lower() for id_ in chosen}
+    asked = [each for each in seen if (each.named.hint or "").lower() not in others]
     for each in seen:
+        if each not in asked:
+            # The platform itself says that it was handed in for another assignment.
+            notes.put_aside(each.shown, "other_assignment")
+    for each in asked:
         ids = each.facts.ids
         tool = labels.role(each.arrived.inner) == "test"
         if ids is None or (tool and not each.facts.done and not each.facts.blank):
@@ -238,7 +244,7 @@ def _settled(seen: Sequence[Seen], wanted: Wanted, notes: _Notes) -> list[tuple[
             notes.leave(each.shown, "no_assignment")
             notes.charge(student, each.shown, "no_source", None)
     if len(chosen) < len(wanted.known):
-        _tell_others(seen, attributed, chosen, notes)
+        _tell_others(asked, attributed, chosen, notes)
     return settled
 
 
