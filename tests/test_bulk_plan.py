@@ -400,7 +400,7 @@ def test_of_very_many_files_in_an_upload_those_on_top_are_read(
     assert [each.reason for each in found.aside].count("too_many_sources") == 7
 
 
-def test_what_the_platform_keeps_for_another_assignment_is_put_aside_without_a_word_more(
+def test_what_the_platform_keeps_for_another_assignment_is_put_aside(
     tmp_path: Path, shelf: Shelf
 ) -> None:
     for student in ("ann", "bob"):
@@ -410,5 +410,6 @@ def test_what_the_platform_keeps_for_another_assignment_is_put_aside_without_a_w
     found = planned(tmp_path, shelf, chosen=("hw2",))
 
     assert jobs(found) == [("hw2", "ann", 1, True)]
-    assert (found.left, found.ungraded) == ((), ())
+    assert found.left == ()
+    assert [(each.student, each.status) for each in found.ungraded] == [("bob", "other_assignment")]
     assert {each.reason for each in found.aside} == {"other_assignment"}

@@ -220,6 +220,7 @@ def _settled(seen: Sequence[Seen], wanted: Wanted, notes: _Notes) -> list[tuple[
         if each not in asked:
             # The platform itself says that it was handed in for another assignment.
             notes.put_aside(each.shown, "other_assignment")
+            notes.charge(each.named.student, each.shown, "other_assignment", None)
     for each in asked:
         ids = each.facts.ids
         tool = labels.role(each.arrived.inner) == "test"
