@@ -90,12 +90,14 @@ def test_folders_in_folders_end_somewhere(tmp_path: Path) -> None:
             Path("d").mkdir()
             os.chdir("d")
         Path("hw1.py").write_bytes(b"")
-    finally:
         os.chdir(here)
 
-    assert entries(tmp_path) == ["lee.py"]
-    assert [*refusals(tmp_path).values()] == ["too_deep"]
-    scratch.remove(tmp_path / "d")
+        assert entries(tmp_path) == ["lee.py"]
+        assert [*refusals(tmp_path).values()] == ["too_deep"]
+    finally:
+        os.chdir(here)
+        # Nobody else's way of removing folders goes so deep.
+        scratch.remove(tmp_path / "d")
 
 
 def test_a_bomb_is_refused_and_a_big_file_is_read_only_as_far_as_it_may_be(
@@ -342,22 +344,6 @@ def test_a_name_that_is_far_too_long_costs_that_member(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs paths of any length")
-def test_fifteen_hundred_folders_within_each_other_are_told(tmp_path: Path) -> None:
-    (tmp_path / "lee").mkdir()
-    (tmp_path / "lee" / "hw1.py").write_bytes(b"")
-    top = os.open(tmp_path, os.O_RDONLY)
-    here = top
-    for _ in range(1_500):
-        os.mkdir("a", dir_fd=here)
-        below = os.open("a", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    os.close(here)
-
-    assert entries(tmp_path) == ["lee/hw1.py"]
-    assert refusals(tmp_path) == {"/".join("a" * archives.MOST_LEVELS): "too_deep"}
-
-
 def test_a_student_is_not_refused_ten_thousand_times(tmp_path: Path) -> None:
     links = [(special(f"{at}.py", stat.S_IFLNK), b"") for at in range(500)]
     root = zipped(tmp_path / "class.zip", ("mallory.zip", in_memory(*links)), ("lee.py", b""))

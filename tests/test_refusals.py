@@ -5,7 +5,7 @@ import sys
 import pytest
 from conftest import OpenSession
 
-from grader.model import Raised, Text
+from grader.model import Died, Raised, Text
 from grader.sandbox import refusals
 
 FULL = ("landlock", "seccomp", "net_namespace", "read_only")
@@ -96,6 +96,10 @@ def test_what_the_sandbox_refuses_is_recognised(
 
     seen = opened.call("work")
 
+    if expected == "threads" and isinstance(seen, Died):
+        # Where the worker is not counted alone, the watcher may be there first.
+        assert seen.detail == "threads"
+        return
     assert isinstance(seen, Raised), seen
     assert code_of(refusals.explain(seen.type, seen.message, opened.bench.layers)) == expected
 
