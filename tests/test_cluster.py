@@ -519,8 +519,8 @@ def test_a_scheduler_that_dies_ends_the_run_and_keeps_what_was_graded(
 
     assert process.returncode == 3
     told = said(complaints.decode())
-    gone = f"The scheduler at {cluster.address} is gone, or no longer does its work: "
-    assert f"{gone}scheduler-connection-lost" in told
+    # Then why, which depends on what was under way: a lost connection, or a refused one.
+    assert f"The scheduler at {cluster.address} is gone, or no longer does its work: " in told
     assert "Run the same command again: it continues." in told
     assert "Traceback" not in told
     assert len(outcome(tmp_path / "out")) >= 6
