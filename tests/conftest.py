@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from grader.model import Limits, Piece, Source
 from grader.reading.units import units
 from grader.sandbox.forked import ForkedBench, available
 from grader.sandbox.link import Bench, Output
 from grader.sandbox.session import Session
+
+# A busy machine is no mistake: nothing here is asserted about time.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 OpenSession = Callable[..., Session]
 
